@@ -37,7 +37,6 @@ from tailback.figures.tables import (
     only,
     recorded,
     time_unit,
-    unknown,
 )
 from tailback.figures.trees import trees_over_time
 
@@ -71,9 +70,9 @@ _NAME_WIDTH = 28
 def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str = "message") -> Figure:
     """Mean latency over simulated time, a line per run and traffic class (or only of the classes `traffic`).
 
-    `latency` is "message", "packet" or "network". Where over 1 % of the messages created then had not arrived
-    at the end, a message latency is at least what is dotted: these count with the age that the last of their
-    bin has. A last bin of which the end of the run leaves less than half is left out. Table `series`.
+    `latency` is "message", "packet" or "network". Where some of the messages created then had not arrived at
+    the end, it is at least what is dotted: these count with the age that they had then. A last bin of which
+    the end of the run leaves less than half is left out. Table `series`.
     """
     check_latency(latency)
     with style.styled():
@@ -82,13 +81,11 @@ def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str
         ends = [end_ns(result) for result in by_label(results).values()]
         lines = []
         for line in by_class(results, "series", traffic):
-            late, end = unknown(line.table), ends[line.run]
+            late, column = arrivals.late(line.table), f"{latency}_latency_ns"
             times = middles(numbers(line.table, "time_ns"))
-            past = times > end
-            values = np.where(late | past, np.nan, numbers(line.table, f"{latency}_latency_ns"))
-            # Packets of a message that has not arrived may have.
-            is_bound = latency == "message"
-            least = arrivals.least(line.table, late, end) if is_bound else np.full(len(late), np.nan)
+            past = times > ends[line.run]
+            values = np.where(late | past, np.nan, numbers(line.table, column))
+            least = arrivals.least(line.table, column)
             lines.append((line, times / 1e3, values, np.where(past, np.nan, least)))
             dotted = dotted or bool(np.isfinite(least).any())
             cut = cut or bool((late & np.isnan(least)).any())
@@ -104,11 +101,8 @@ def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str
         axes.set_ylabel(f"mean {latency} latency [{unit}]")
         if axes.dataLim.height > 0 or np.isfinite(axes.dataLim.ymax):
             style.not_too_close(axes)
-        few = "too few" if latency == "message" else "under 99 %"
-        notes = [
-            "dotted: at least; over 1 % of the messages created then had not arrived at the end"
-        ] * dotted
-        notes += [f"not drawn: when messages were created of which {few} had arrived at the end"] * cut
+        notes = ["dotted: at least; some of the messages created then had not arrived at the end"] * dotted
+        notes += ["not drawn: when messages were created of which too few had arrived at the end"] * cut
         _finish_time(figure, axes, results, traffic, notes)
     return figure
 

@@ -268,8 +268,8 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
         )
     if "stable" in summary and summary["stable"] is None and not interrupted:
         remarks.append(
-            "stable or not: not to be told of so few messages, after so short a warm-up, or of less than half "
-            "of run.duration"
+            "stable or not: not to be told: few messages, a short warm-up, or less than half of run.duration "
+            "simulated"
         )
     classes = list(summary.get("classes", {}).values())
     told = {withheld(facts, kind) for facts in classes for kind in _LATENCIES}

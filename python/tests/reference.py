@@ -19,7 +19,6 @@ from math import ceil, inf
 
 from reference_case import Case, Row, Slow, SlowLink
 from reference_channel import Channel, Guard, Memory, Packet, Speeds
-from reference_sharing import Pool, SharingGuard
 from reference_crossbar import Crossbar
 from reference_dragonfly_others import OTHERS
 from reference_dragonfly_ways import KINDS
@@ -28,6 +27,7 @@ from reference_kns import ByLines
 from reference_nodes import Endpoint, Node
 from reference_queueing import lanes, queue_count, queue_of
 from reference_routing import FlowDefault, InOrder, Routing, Senses, Shortest, levels_between
+from reference_sharing import Pool, SharingGuard
 from reference_signals import Order
 from reference_switches import Hop, Switch, Unlimited
 from reference_tree import Ancestor, Around
@@ -47,7 +47,9 @@ class Simulation:
         self.orders: list[tuple[int, Order]] = []  # by their time
         self.events: list[tuple[int, int, Node, Callable[[], None] | None]] = []
         self.count = 0
-        self.moves: list[tuple[Channel, int, int]] = []  # flits of virtual channels that buffers take in, or let go
+        self.moves: list[
+            tuple[Channel, int, int]
+        ] = []  # flits of virtual channels that buffers take in, or let go
         self.pools: dict[Switch, Pool] = {}
         number = 1 + max([*case.hosts, *(max(link.a, link.b) for link in case.links)])
         self.routing = self._routing()

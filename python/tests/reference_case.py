@@ -68,7 +68,9 @@ class Pauses:
     xoff: int | None  # None: all but what comes until a pause is obeyed
     xon: int | None
     response: int
-    shared: int | None = None  # flits that a switch's buffers share beyond `xoff`, which is then what each has
+    shared: int | None = (
+        None  # flits that a switch's buffers share beyond `xoff`, which is then what each has
+    )
     alpha: float = 0.125
     offset: int | None = None  # None: two largest packets
 

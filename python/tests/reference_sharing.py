@@ -1,4 +1,4 @@
-"""A buffer that shares the memory of its switch, and stops its sender by what is free of it, for the second simulator."""
+"""A buffer that shares its switch's memory, and stops its sender by what is free: the second simulator."""
 
 from __future__ import annotations
 

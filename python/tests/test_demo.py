@@ -47,8 +47,12 @@ def test_the_table_and_the_figure_name_every_scheme(result):
 
 
 def measured(arrived):
-    """A result of 120 us in which 10 victims' messages a microsecond are made and so many of them arrive."""
+    """A result of 120 us in which 10 victims' messages a microsecond are made and so many arrive, after 1 us.
+
+    Those that do not are made at the end of it, and count with their age.
+    """
     bins = range(120)
+    means = [100.0 * arrived(time) + (10 - arrived(time)) * 100.0 * (119 - time) for time in bins]
     series = {
         "class": ["victim"] * 120 + ["hot"] * 120,
         "time_ns": [1000.0 * time for time in bins] * 2,
@@ -56,7 +60,7 @@ def measured(arrived):
         "accepted_per_destination": [0.5] * 240,
         "created": [10] * 240,
         "messages": [arrived(time) for time in bins] * 2,
-        "message_latency_ns": [1000.0] * 240,
+        "message_latency_ns": means * 2,
     }
     summary = {"classes": {"all": {"dropped_packets": 7}}, "simulated_ns": 120_000.0}
     return tailback.Result("", summary, {"series": pa.table(series)})
@@ -72,7 +76,7 @@ def test_latencies_are_those_of_all_messages_where_all_have_arrived():
 
 def test_messages_that_have_not_arrived_count_with_the_age_that_they_have_at_least():
     stuck = measured(lambda time: 4 if time >= 60 else 10)
-    # Six of ten wait since 61 us at the latest, 59 us before the end; later ones less.
+    # Six of ten wait since 61 us, 59 us before the end; later ones less.
     assert cells(stuck)[:2] == ["1 us", "over 35.8 us"]
     assert cells(stuck)[2] == f"over {(0.4 * 1 + 0.6 * 9.5):.4g} us"
     (text,) = comparison.draw({"x": stuck}).axes[0].texts
@@ -84,5 +88,5 @@ def test_runs_of_several_seeds_have_their_mean_latency_or_what_it_is_at_least():
     both = arrivals.arrivals([every, some], "victim")
     assert both.complete.tolist() == [time < 60 for time in range(120)]
     assert both.arrived[80] == pytest.approx(0.9)
-    # A tenth waits from 81 us at the latest to the end at 120 us, all others took 1 us.
+    # A tenth waits from 81 us to the end at 120 us, all others took 1 us.
     assert both.latency[[20, 80]] == pytest.approx([1000, 0.9 * 1000 + 0.1 * 39_000])

@@ -35,7 +35,7 @@ class Arrivals:
     times: Numbers
     """The middles of the bins, as far as the run reaches, in microseconds."""
     latency: Numbers
-    """Mean in ns; a lower bound where not all have arrived."""
+    """Mean in ns; a lower bound where not all have arrived, which count with the age that they reached."""
     arrived: Numbers
     """Share of the messages."""
     complete: NDArray[np.bool_]
@@ -43,10 +43,7 @@ class Arrivals:
 
 
 def arrivals(results: Sequence[Result], traffic: str) -> Arrivals:
-    """The mean over runs of one scenario, of the tables `series` of one traffic class.
-
-    A message that has not arrived counts with the age that it has at least at the end of the run.
-    """
+    """The mean over runs of one scenario, of the tables `series` of one traffic class."""
     found = [_of_one(result, traffic) for result in results]
     times = found[0][0]
     latency, arrived = (np.mean([each[part] for each in found], axis=0) for part in (1, 2))
@@ -56,10 +53,10 @@ def arrivals(results: Sequence[Result], traffic: str) -> Arrivals:
 def _of_one(result: Result, traffic: str) -> tuple[Numbers, Numbers, Numbers]:
     """Times, latencies and shares that have arrived."""
     table = only(recorded(result, "series"), "class", traffic)
-    bound, arrived = _bound(table, end_ns(result))
-    latency = np.where(arrived >= _COMPLETE, numbers(table, "message_latency_ns"), bound)
     starts = numbers(table, "time_ns")
-    return (starts + _ends(starts, end_ns(result))) / 2e3, latency, arrived
+    # Nothing was created in a bin without a mean.
+    latency = np.nan_to_num(numbers(table, "message_latency_ns"))
+    return (starts + _ends(starts, end_ns(result))) / 2e3, latency, _arrived(table)
 
 
 def _ends(starts: Numbers, end: float) -> Numbers:
@@ -69,32 +66,32 @@ def _ends(starts: Numbers, end: float) -> Numbers:
     return np.minimum(starts + width, end if math.isfinite(end) else starts.max(initial=0))
 
 
-def _bound(table: Any, end: float) -> tuple[Numbers, Numbers]:
-    """What the mean latency of the messages of each bin is at least, in ns, and the share that arrived.
+def _arrived(table: Any) -> Numbers:
+    """The share of the messages of each bin that arrived; 0 where none were created."""
+    created, messages = (numbers(table, name) for name in ("created", "messages"))
+    return np.nan_to_num(np.minimum(messages / np.where(created > 0, created, math.nan), 1))
 
-    Those that are missing may all have been created at the end of the bin.
+
+def late(table: Any) -> NDArray[np.bool_]:
+    """The bins of a time series with messages that had not arrived at the end: means are lower bounds."""
+    if "created" not in table.column_names:  # a result of an older engine
+        return np.zeros(table.num_rows, dtype=bool)
+    missing: NDArray[np.bool_] = numbers(table, "created") > numbers(table, "messages")
+    return missing
+
+
+def least(table: Any, column: str) -> Numbers:
+    """What a latency of a time series, in ns, is at least in its late bins, as far as it tells.
+
+    It begins at the last known point before these bins and ends at the first after them; NaN elsewhere.
     """
-    latency, created, messages = (
-        numbers(table, name) for name in ("message_latency_ns", "created", "messages")
-    )
-    ends = _ends(numbers(table, "time_ns"), end)
-    arrived = np.nan_to_num(np.minimum(messages / np.where(created > 0, created, math.nan), 1))
-    return arrived * np.nan_to_num(latency) + (1 - arrived) * (ends.max(initial=0) - ends), arrived
-
-
-def least(table: Any, late: NDArray[np.bool_], end: float) -> Numbers:
-    """What the latency of messages, in ns, is at least in the late bins of a time series, as far as it tells.
-
-    The run ended at `end`, infinite where that is not known. It begins at the last known point before these
-    bins and ends at the first after them; NaN elsewhere.
-    """
-    if not late.any():
-        return np.full(len(late), np.nan)
-    (bound, arrived), times = _bound(table, end), numbers(table, "time_ns")
+    is_late = late(table)
+    if not is_late.any():
+        return np.full(len(is_late), np.nan)
+    times = numbers(table, "time_ns")
     unripe = min(1e3 * UNRIPE_US, _UNRIPE * times.max())
-    shown = late & (arrived >= _MOST) & (times <= times.max() - unripe)
-    latency = np.where(late, bound, numbers(table, "message_latency_ns"))
-    return np.where(_joined(shown) & (shown | ~late), latency, np.nan)
+    shown = is_late & (_arrived(table) >= _MOST) & (times <= times.max() - unripe)
+    return np.where(_joined(shown) & (shown | ~is_late), numbers(table, column), np.nan)
 
 
 def _joined(least: NDArray[np.bool_]) -> NDArray[np.bool_]:
