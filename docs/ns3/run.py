@@ -1,4 +1,4 @@
-"""Runs ns-3 on the flows of peer-ns3-hpcc and peer-ns3-dcqcn, and prints what these keep of it.
+"""Runs ns-3 on the flows of peer-ns3-hpcc, -dcqcn and -pfc, and prints what these keep of it.
 
 .venv/bin/python docs/ns3/run.py /tmp/ns3/third
 .venv/bin/python docs/ns3/run.py /tmp/ns3/third --only PINT "16 to 1 in a pod" --key "PINT_LOG_BASE 1.001"
@@ -8,11 +8,12 @@ import argparse
 import os
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from tailback.experiments import ns3, peer_ns3_dcqcn, peer_ns3_hpcc
+from tailback.experiments import ns3, peer_ns3_dcqcn, peer_ns3_hpcc, peer_ns3_pfc
 
 CONFIG = """
 ENABLE_QCN 1
@@ -55,62 +56,89 @@ PMAX_MAP 1 100000000000 0.2
 BUFFER_SIZE 320
 {control}
 """
-"""The keys of its own configuration, with buffers in which nobody is ever paused."""
+"""The keys of its own configuration, with buffers in which nobody is ever paused.
+
+Of two lines with a key the later one counts.
+"""
 
 
-def ends(
-    told: argparse.Namespace,
-    folder: Path,
-    name: str,
-    packets: int,
-    payload: int,
-    ack_ns: int,
-    draw: int,
-    control: str,
-) -> list[float]:
-    """When the flows of a pattern have arrived, in us after their starts."""
-    control = "\n".join([control, *told.key])
-    flows = ns3.flows(name, packets, draw)
+@dataclass(frozen=True)
+class Flows:
+    """Packets of a flow, their bytes without headers, and how long an acknowledgement takes on a channel."""
+
+    packets: int
+    payload: int
+    ack_ns: int
+    control: str
+    """Further lines of the configuration."""
+    pauses: bool = False
+    """Whether switches may pause their neighbours."""
+
+
+def measured(
+    told: argparse.Namespace, folder: Path, name: str, of: Flows, draw: int
+) -> tuple[list[float], float]:
+    """When the flows of a pattern have arrived, in us after their starts, and how long ports were paused."""
+    control = "\n".join([of.control, *told.key])
+    flows = ns3.flows(name, of.packets, draw)
     files = {
         "topology.txt": ns3.network(name),
-        "flow.txt": ns3.listed(flows, payload),
+        "flow.txt": ns3.listed(flows, of.payload),
         "trace.txt": "0",
-        "config.txt": CONFIG.format(payload=payload, control=control),
+        "config.txt": CONFIG.format(payload=of.payload, control=control),
     }
     for file, text in files.items():
         (folder / file).write_text(text + "\n")
     chance = {**os.environ, "NS_GLOBAL_VALUE": f"RngRun={told.rng or draw}"}
     run = subprocess.run([told.binary, "config.txt"], cwd=folder, env=chance, capture_output=True, text=True)
     rows = [line.split() for line in (folder / "fct.txt").read_text().splitlines()]
-    if "Drop" in run.stdout or (folder / "pfc.txt").read_text() or len(rows) != len(flows):
+    orders = (folder / "pfc.txt").read_text().splitlines()
+    if "Drop" in run.stdout or bool(orders) > of.pauses or len(rows) != len(flows):
         raise SystemExit(f"{name}, draw {draw}: a packet was dropped, a link paused, or a flow did not end")
     # It tells of the last acknowledgement, which meets nothing on its way back, or little for so long a flow.
     arrived = []
     for *addresses, _, _, _, _, took, _ in rows:
         source, destination = (int(address, 16) >> 8 & 0xFFFF for address in addresses)
         if ns3.PATTERNS[name].to in (None, destination):
-            way_back = ns3.links(name, source, destination) * (1000 + ack_ns)
+            way_back = ns3.links(name, source, destination) * (1000 + of.ack_ns)
             arrived.append((int(took) - way_back) / 1000)
-    return arrived
+    return arrived, paused(orders)
 
 
-def kept(told: argparse.Namespace, what: str, packets: int, payload: int, ack_ns: int, control: str) -> None:
+def paused(orders: list[str]) -> float:
+    """For how long ports were paused in all, in us, by orders as they were heard."""
+    begun: dict[tuple[int, int], int] = {}
+    ns = 0
+    for order in orders:
+        at, node, _, port, stops = map(int, order.split())
+        if stops:
+            begun.setdefault((node, port), at)
+        elif (node, port) in begun:
+            ns += at - begun.pop((node, port))
+    if begun:
+        raise SystemExit("some ports were paused to the end")
+    return ns / 1000
+
+
+def kept(told: argparse.Namespace, what: str, of: Flows) -> None:
     """Prints what is kept of the patterns."""
     only, pattern = told.only or (what, None)
     if only != what:
         return
     print(what)
+    patterns = peer_ns3_pfc.PATTERNS if of.pauses else ns3.PATTERNS
     with tempfile.TemporaryDirectory() as folder:
-        for name in ns3.PATTERNS if pattern is None else [pattern]:
+        for name in patterns if pattern is None else [pattern]:
             draws = range(1, ns3.DRAWS + 1)
-            all_ends = [
-                ends(told, Path(folder), name, packets, payload, ack_ns, draw, control) for draw in draws
-            ]
+            runs = [measured(told, Path(folder), name, of, draw) for draw in draws]
+            all_ends = [ends for ends, _ in runs]
             mean, last = np.mean([np.mean(one) for one in all_ends]), np.mean([max(one) for one in all_ends])
             places = np.arange(11) / 10
             tenths = np.quantile(np.concatenate(all_ends), places, method="inverted_cdf").round(1)
             to = "" if ns3.PATTERNS[name].to is None else f", to={ns3.PATTERNS[name].to}"
-            print(f'"{name}": Ends({mean:.1f}, {last:.1f}, {tuple(map(float, tenths))}{to}),', flush=True)
+            to += f", paused={np.mean([paused for _, paused in runs]):.1f}" if of.pauses else ""
+            kind = "Paused" if of.pauses else "Ends"
+            print(f'"{name}": {kind}({mean:.1f}, {last:.1f}, {tuple(map(float, tenths))}{to}),', flush=True)
 
 
 def arguments() -> argparse.Namespace:
@@ -119,7 +147,7 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("binary", help="what the Makefile beside this file has built")
-    names = [*peer_ns3_hpcc.VARIANTS, "DCQCN"]
+    names = [*peer_ns3_hpcc.VARIANTS, "DCQCN", "PFC"]
     parser.add_argument(
         "--only", nargs=2, metavar=("WHAT", "PATTERN"), help=f"of {', '.join(names)}, one pattern"
     )
@@ -133,6 +161,9 @@ if __name__ == "__main__":
     for variant, (stage, telemetry) in peer_ns3_hpcc.VARIANTS.items():
         mode, payload = (3, 4014) if telemetry == "int" else (10, 4055)
         hpcc = f"CC_MODE {mode}\nHAS_WIN 1\nVAR_WIN 1\nMI_THRESH {stage}\nRATE_AI 172Mb/s\nRATE_HAI 172Mb/s"
-        kept(command, variant, peer_ns3_hpcc.PACKETS, payload, 7, hpcc)
+        kept(command, variant, Flows(peer_ns3_hpcc.PACKETS, payload, 7, hpcc))
     dcqcn = "CC_MODE 1\nHAS_WIN 0\nVAR_WIN 0\nMI_THRESH 0\nRATE_AI 20Mb/s\nRATE_HAI 200Mb/s"
-    kept(command, "DCQCN", peer_ns3_dcqcn.PACKETS, 4056, 4, dcqcn)
+    kept(command, "DCQCN", Flows(peer_ns3_dcqcn.PACKETS, 4056, 4, dcqcn))
+    # Sources that are never told of a mark send at the rate of their channels.
+    none = "KMIN_MAP 1 100000000000 1000000\nKMAX_MAP 1 100000000000 1000001\nBUFFER_SIZE 2"
+    kept(command, "PFC", Flows(peer_ns3_pfc.PACKETS, 4056, 4, f"{dcqcn}\n{none}", pauses=True))

@@ -80,6 +80,7 @@ IDS = (
     "peer-htsim-swift",
     "peer-ns3-hpcc",
     "peer-ns3-dcqcn",
+    "peer-ns3-pfc",
 )
 
 

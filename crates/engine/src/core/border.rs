@@ -42,7 +42,6 @@ impl Fabric {
         let mut first = NEVER;
         for line in self.lines.iter() {
             first = first.min(line.incoming.first().unwrap_or(NEVER));
-            first = line.in_fills.iter().map(|fill| fill.at()).fold(first, Tick::min);
             if !line.in_credits.is_empty() && self.channels[line.port].starved {
                 first = line.in_credits.iter().map(|credit| credit.at()).fold(first, Tick::min);
             }
@@ -60,10 +59,6 @@ impl Fabric {
                 line.armed = true;
                 self.wheel.push(first, Kind::Line, at as u64);
             }
-            if !line.in_fills.is_empty() {
-                self.take_fills(at);
-            }
-            let line = &mut self.lines[at];
             if line.in_credits.is_empty() {
                 continue;
             }
@@ -74,14 +69,6 @@ impl Fabric {
             self.lines[at].in_credits = credits;
             self.lines[at].in_credits.clear();
         }
-    }
-
-    /// Takes in what will come over a line to buffers that share memory.
-    #[cold]
-    fn take_fills(&mut self, at: u32) {
-        let line = &mut self.lines[at];
-        let (input, fills) = (line.port, std::mem::take(&mut line.in_fills));
-        fills.into_iter().for_each(|fill| self.expect_fill_at(input, fill));
     }
 
     /// Takes the packet that arrives over a line now; returns its arrival as an event.

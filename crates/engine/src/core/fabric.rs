@@ -2,7 +2,7 @@
 use super::Tick;
 use super::channel::{Channel, Far, Inlet, Lane, Timing, timings};
 use super::circuits::Ended;
-use super::credits::Credit;
+use super::credits::{Credit, MANY_PORTS};
 use super::interleave::Afoot;
 use super::line::Line;
 use super::memory::Memory;
@@ -55,7 +55,9 @@ pub struct Fabric {
     pub(super) tells_inputs: bool,
     /// Traffic classes whose packets keep their arrival and queueing time.
     pub tracked: Vec<bool>,
-    /// Buffer space of a large partition released in this tick: inputs, and credits as of the time of their release.
+    /// Whether credits wait for the end of their tick: in a large partition, and where inputs share memory.
+    pub(super) defers: bool,
+    /// Buffer space released in this tick whose credits wait: inputs, and credits as of the time of their release.
     pub(super) released: Vec<(u32, Credit)>,
     /// Signals on their way to endpoints of this partition, by number, and the numbers that are free.
     pub(super) signals: Vec<Signal>,
@@ -119,6 +121,7 @@ impl Fabric {
             accounted: false,
             tells_inputs: false,
             tracked: vec![false; plan.vcs.classes.len()],
+            defers: ports >= MANY_PORTS,
             released: Vec::new(),
             signals: Vec::new(),
             free_signals: Vec::new(),
@@ -158,6 +161,7 @@ impl Fabric {
             fabric.pauses = ahead.map(|link| Pauses::new(fabric.vcs, link)).collect();
         }
         if fabric.plan.links[0].pauses.is_some_and(|pauses| pauses.shared.is_some()) {
+            fabric.defers = true;
             fabric.memory = Some(Box::new(Memory::new(fabric.share.switches.len(), ports, fabric.vcs)));
         }
         fabric.any_time = fabric.pools.is_empty() && fabric.pauses.is_empty();

@@ -161,6 +161,9 @@ fn between<A: Architecture>(
     if !matches!(plan.post, Post::Closed) {
         hand_signals(plan, partitions);
     }
+    if plan.links[0].pauses.is_some_and(|pauses| pauses.shared.is_some()) {
+        hand_fills(partitions);
+    }
     release_barriers(plan, partitions);
     let is_check = checks.may_end(now) || now == plan.end;
     let go_on = check(&mut View { partitions, now, is_check });
@@ -242,6 +245,24 @@ fn hand_signals<A: Architecture>(plan: &Plan, partitions: &mut [MutexGuard<'_, P
             partitions[there as usize].fabric.expect_signal(signal);
         }
         partitions[here].fabric.out_signals = signals;
+    }
+}
+
+/// Tells switches that share memory among their inputs what will come to these of the packets that other partitions sent.
+fn hand_fills<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {
+    for here in 0..partitions.len() {
+        let Some(memory) = &mut partitions[here].fabric.memory else { continue };
+        let mut fills = std::mem::take(&mut memory.out);
+        for (line, fill) in fills.drain(..) {
+            let (there, number) = partitions[here].fabric.lines[line].peer;
+            let there = &mut partitions[there as usize].fabric;
+            there.expect_fill_at(there.lines[number].port, fill);
+        }
+        partitions[here]
+            .fabric
+            .memory
+            .iter_mut()
+            .for_each(|memory| std::mem::swap(&mut memory.out, &mut fills));
     }
 }
 

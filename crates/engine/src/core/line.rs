@@ -17,10 +17,6 @@ pub struct Line {
     pub out_credits: Vec<Credit>,
     /// Credits that came with the last exchange.
     pub in_credits: Vec<Credit>,
-    /// What will come to buffers that share memory, of the packets sent in this window.
-    pub(super) out_fills: Vec<Credit>,
-    /// The same of the packets that came with the last exchange.
-    pub(super) in_fills: Vec<Credit>,
     /// Whether the arrival of the first packet is in the wheel.
     pub armed: bool,
 }
@@ -35,8 +31,6 @@ impl Line {
             incoming: Convoy::default(),
             out_credits: Vec::new(),
             in_credits: Vec::new(),
-            out_fills: Vec::new(),
-            in_fills: Vec::new(),
             armed: false,
         }
     }
@@ -47,8 +41,6 @@ impl Line {
         far.out.hand_to(&mut self.incoming);
         std::mem::swap(&mut self.out_credits, &mut far.in_credits);
         std::mem::swap(&mut far.out_credits, &mut self.in_credits);
-        std::mem::swap(&mut self.out_fills, &mut far.in_fills);
-        std::mem::swap(&mut far.out_fills, &mut self.in_fills);
     }
 
     /// Sends a credit to the other end.

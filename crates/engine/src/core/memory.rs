@@ -36,15 +36,17 @@ pub(super) struct Memory {
     fills: Table<Fill>,
     /// Flits of the shared memory in use, by switch.
     used: Table<u32>,
-    /// Places of `fills` that change in a tick, with their inputs.
+    /// Inputs and virtual channels whose fill changes in a tick.
     touched: Vec<(u32, u8)>,
+    /// What will come to inputs of other partitions of the packets sent in this window: the line to each.
+    pub(super) out: Vec<(u32, Credit)>,
 }
 
 impl Memory {
     /// Of so many switches and inputs with so many virtual channels, all empty.
     pub(super) fn new(switches: usize, inputs: u32, vcs: u32) -> Self {
         let fills = vec![Fill::default(); (inputs * vcs) as usize].into();
-        Self { fills, used: vec![0; switches].into(), touched: Vec::new() }
+        Self { fills, used: vec![0; switches].into(), touched: Vec::new(), out: Vec::new() }
     }
 
     /// Bytes held.
@@ -62,7 +64,9 @@ impl Fabric {
     pub(super) fn expect_fill(&mut self, channel: u32, at: Tick, vc: u8, flits: u32) {
         match self.channels[channel].far {
             Far::Input(input) => self.wheel.push(at, Kind::Memory, event(input, vc, flits)),
-            Far::Line(line) => self.lines[line].out_fills.push(Credit::new(at, vc, flits)),
+            Far::Line(line) => {
+                self.memory.iter_mut().for_each(|memory| memory.out.push((line, Credit::new(at, vc, flits))))
+            }
             Far::Endpoint(_) | Far::Nowhere => {}
         }
     }
@@ -75,8 +79,9 @@ impl Fabric {
 
     /// A packet will have left its input.
     #[inline(never)]
-    pub(super) fn expect_release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
-        self.wheel.push(at, Kind::Memory, LEAVES | event(input, vc, flits));
+    pub(super) fn expect_release(&mut self, input: u32, credit: Credit) {
+        let event = event(input, credit.vc() as u8, credit.flits());
+        self.wheel.push(credit.at(), Kind::Memory, LEAVES | event);
     }
 
     /// Takes in what comes in this tick and then what leaves, and gives the orders that follow.
@@ -87,7 +92,7 @@ impl Fabric {
         self.probe.events += events.len() as u64;
         events.sort_unstable();
         for event in events {
-            let (input, vc) = ((event >> 32) as u32 & (1 << 27) - 1, (event >> 12) as u8);
+            let (input, vc) = ((event >> 32) as u32 & ((1 << 27) - 1), (event >> 12) as u8);
             let flits = event as u32 & 0xfff;
             memory.touched.push((input, vc));
             let fill = &mut memory.fills[input * self.vcs + u32::from(vc)];

@@ -167,7 +167,7 @@ impl<A: Architecture> Partition<A> {
         if let Some(circuits) = &mut self.circuits {
             self.fabric.ended.drain(..).for_each(|ended| circuits.end(&ended));
         }
-        if self.fabric.is_large() {
+        if self.fabric.defers {
             self.fabric.return_credits();
         }
         if self.fabric.wheel.has(Kind::Signal) {

@@ -90,10 +90,7 @@ impl Fabric {
     #[inline]
     pub fn release(&mut self, input: u32, vc: u8, flits: u32, at: Tick) {
         let credit = Credit::new(at, vc, flits);
-        if self.memory.is_some() {
-            self.expect_release(input, vc, flits, at);
-        }
-        if self.is_large() {
+        if self.defers {
             self.released.push((input, credit));
         } else {
             self.send_upstream(input, credit);
@@ -112,7 +109,7 @@ impl Fabric {
         }
     }
 
-    /// Sends the credits of what was released in this tick and waits for that. All at once: each goes to a place of its own, which in a
+    /// Sends the credits of what was released in this tick and waits for that, and tells memory that is shared. All at once: each goes to a place of its own, which in a
     /// large partition is rarely found in a cache, and a processor waits for several of them together. In a small one a credit that goes
     /// at once hides behind other work.
     #[inline(never)]
@@ -124,6 +121,9 @@ impl Fabric {
             }
         }
         for (input, credit) in released.drain(..) {
+            if self.memory.is_some() {
+                self.expect_release(input, credit);
+            }
             self.send_upstream(input, credit);
         }
         self.released = released;

@@ -33,7 +33,8 @@ impl Cut {
     /// The batch of a time in the window.
     #[inline]
     pub fn batch(&self, at: Tick) -> usize {
-        (u128::from(at - self.start) * BATCHES as u128 / u128::from(self.length)) as usize
+        // Times have 43 bits.
+        ((at - self.start) * BATCHES as Tick / self.length) as usize
     }
 
     /// Where a batch begins.
