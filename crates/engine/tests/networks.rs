@@ -186,6 +186,18 @@ fn ways_by_the_destination_load_the_channels_of_a_tree_evenly() {
         close(low, 2.0 * 60.0 / 63.0);
         close(high, 2.0 * 48.0 / 63.0);
     }
+    // With parallel links: as many channels up as endpoints below, and half as many.
+    for (sizes, full) in [
+        ("[16, 4]\nup = [8]\nlinks = [2]", true),
+        ("[16, 4]\nup = [4]\nlinks = [4]", true),
+        ("[4, 3, 2]\nup = [2, 3]\nlinks = [2, 2]", true),
+        ("[8, 4, 2]\nup = [2, 2]\nlinks = [2, 2]", false),
+    ] {
+        let tree = format!("kind = \"xgft\"\ndown = {sizes}");
+        let bounds = [deterministic, by_destination].map(|routing| linear(&tree, routing, UNIFORM).0);
+        close(bounds[0], bounds[1]);
+        assert_eq!(full, bounds[0] > 0.999, "{sizes}: {bounds:?}");
+    }
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Which of several shortest ways a destination is given.
 use crate::graph::{Graph, Peer};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Numbers by which destinations take turns on the ways out of a switch: destinations in a row go different ways, and those that come
-/// together in a switch farther up because they went one way below go different ways there. On a k-ary tree that is D-mod-k.
+/// together in a switch farther up because they went to one switch below go different ways there. On a tree that is D-mod-k.
 #[derive(Debug)]
 pub(super) struct Turns {
     /// By endpoint, its place in the order of switches and their ports.
     places: Vec<u32>,
-    /// By switch, in how many ways those below it have divided the destinations.
+    /// By switch, among how many switches those below it have divided the destinations.
     divided: Vec<u32>,
 }
 
@@ -28,11 +28,27 @@ impl Turns {
     }
 }
 
-/// By switch, the product of the most ways up from a switch of each height below its own.
+/// Puts the ways of a switch in the order in which destinations take them: one to each neighbour, then the second of parallel links.
+/// Those of them that lead to a destination keep that order, since parallel links lead to the same ones.
+pub(super) fn neighbours_first<W: Copy>(ways: &mut [W], to: impl Fn(W) -> u32) {
+    let mut links: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut numbered = Vec::with_capacity(ways.len());
+    for &way in ways.iter() {
+        let number = links.entry(to(way)).or_default();
+        numbered.push((*number, way));
+        *number += 1;
+    }
+    numbered.sort_by_key(|&(number, _)| number);
+    ways.iter_mut().zip(numbered).for_each(|(place, (_, way))| *place = way);
+}
+
+/// By switch, the product of the most switches above a switch of each height below its own. Parallel links divide nothing: destinations
+/// that took different ones are together again in the switch above.
 fn divided(graph: &Graph) -> Vec<u32> {
     let heights = heights(graph);
     let above = |switch: usize| {
-        neighbours(graph, switch).filter(|&to| heights[to as usize] > heights[switch]).count() as u32
+        let neighbours = BTreeSet::from_iter(neighbours(graph, switch));
+        neighbours.into_iter().filter(|&to| heights[to as usize] > heights[switch]).count() as u32
     };
     let mut most = vec![1; heights.iter().max().map_or(0, |&height| height as usize + 1)];
     for (switch, &height) in heights.iter().enumerate() {
@@ -76,20 +92,54 @@ mod tests {
     use super::*;
     use crate::topology::Topology;
 
-    #[test]
-    fn on_a_k_ary_tree_ways_are_those_of_d_mod_k() {
-        let tree: Topology = toml::from_str("kind = 'fat-tree'\nlevels = 3\narity = 3").unwrap();
+    /// The ports on the way from an endpoint to another under `choose = "by-destination"`, and under `up = "deterministic"`.
+    fn both_ways(tree: &str, mut each: impl FnMut(&Graph, (u32, u32), [Vec<u16>; 2])) {
+        let tree: Topology = toml::from_str(tree).unwrap();
         let graph = tree.wiring().graph();
         let bound = |kind: &dyn Bind| kind.router(&tree, &graph, &SCALE).unwrap();
         let shortest = bound(&Shortest { choose: Choose::ByDestination, ..Shortest::default() });
         let nca = bound(&Nca { up: Up::Deterministic });
         let ports = |router: &dyn Router, src, dst| {
-            let hops = follow(&graph, router, src, dst, &mut Fixed::default());
-            Vec::from_iter(hops.iter().map(|hop| hop.port))
+            // Of parallel links down `nca` draws one.
+            let mut senses = Fixed { draws: [0; 9].into(), ..Fixed::default() };
+            Vec::from_iter(follow(&graph, router, src, dst, &mut senses).iter().map(|hop| hop.port))
         };
-        for (src, dst) in (0..27).flat_map(|src| (0..27).map(move |dst| (src, dst))) {
-            assert_eq!(ports(&*shortest, src, dst), ports(&*nca, src, dst), "{src} to {dst}");
+        let all = graph.endpoints.len() as u32;
+        for (src, dst) in (0..all).flat_map(|src| (0..all).map(move |dst| (src, dst))) {
+            each(&graph, (src, dst), [&*shortest, &*nca].map(|router| ports(router, src, dst)));
         }
+    }
+
+    #[test]
+    fn on_a_k_ary_tree_ways_are_those_of_d_mod_k() {
+        both_ways("kind = 'fat-tree'\nlevels = 3\narity = 3", |_, (src, dst), [shortest, nca]| {
+            assert_eq!(shortest, nca, "{src} to {dst}");
+        });
+    }
+
+    #[test]
+    fn with_parallel_links_ways_up_are_those_of_d_mod_k_and_those_down_are_taken_in_turn() {
+        let mut down = BTreeMap::<_, BTreeSet<u32>>::new();
+        let tree = "kind = 'xgft'\ndown = [8, 3, 2]\nup = [2, 3]\nlinks = [2, 2]";
+        both_ways(tree, |graph, (src, dst), [shortest, nca]| {
+            let up = shortest.len() / 2;
+            assert_eq!(shortest[..up], nca[..up], "{src} to {dst}");
+            let mut switch = graph.endpoints[src as usize].0;
+            for (at, &port) in shortest.iter().enumerate() {
+                if let Peer::Switch { switch: to, .. } =
+                    graph.switches[switch as usize][usize::from(port)].peer
+                {
+                    if at >= up {
+                        down.entry((switch, to, port)).or_default().insert(dst);
+                    }
+                    switch = to;
+                }
+            }
+        });
+        // Each of two links down to a leaf has 2 of its 8 endpoints, and of the 24 of a subtree each of those from one of 6 roots has 2.
+        let leaves = 6;
+        assert_eq!(down.len(), 2 * 2 * leaves + 2 * 6 * 2);
+        assert!(down.values().all(|destinations| destinations.len() == 2), "{down:?}");
     }
 
     #[test]

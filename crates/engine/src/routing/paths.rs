@@ -2,7 +2,7 @@
 //!
 //! What is kept is a table of distances, from each switch to each switch with endpoints: a hop goes to a neighbour that is
 //! one nearer. Of `Route::state` one bit is used, [`DOWN`].
-use super::by_destination::Turns;
+use super::by_destination::{Turns, neighbours_first};
 use super::least::Least;
 use super::phases::Phases;
 use super::{Hop, Route, Senses};
@@ -32,8 +32,9 @@ pub enum Choose {
     #[default]
     Random,
     /// By the destination, so that all packets to an endpoint take one way from a switch, and stay in order. Endpoints are counted switch by
-    /// switch, and take the ways in turn; in switches without endpoints, those take them in turn that took one way in each switch nearer
-    /// to endpoints. In a k-ary tree these are the ways of `nca` with `up = "deterministic"`.
+    /// switch, and take the ways in turn, one to each neighbour before a second of parallel links; in switches without endpoints, those
+    /// take them in turn that went to the same neighbour in each switch nearer to endpoints. In a tree (`fat-tree`, `xgft`) the ways up are
+    /// those of `nca` with `up = "deterministic"`, and of parallel links down each destination has one.
     ByDestination,
     /// By a hash of source, destination and queue pair, another one in each switch and for each seed: all packets of a flow take one way
     /// (ECMP), and stay in order. Several flows from a source to a destination: `queue_pairs`.
@@ -111,10 +112,14 @@ impl Paths {
         targets.iter().zip(0..).for_each(|(&target, number)| row[target as usize] = number);
         let (mut ways, mut first) = (Vec::new(), vec![0]);
         for ports in &graph.switches {
+            let start = ways.len();
             for (port, at) in ports.iter().enumerate() {
                 if let Peer::Switch { switch, .. } = at.peer {
                     ways.push(Way { port: port as u16, to: switch, up: false });
                 }
+            }
+            if choose == Choose::ByDestination {
+                neighbours_first(&mut ways[start..], |way| way.to);
             }
             first.push(ways.len() as u32);
         }
@@ -135,7 +140,8 @@ impl Paths {
         self
     }
 
-    /// The ways that bring a packet for an endpoint of switch `to` nearer to it, in the order of the ports.
+    /// The ways that bring a packet for an endpoint of switch `to` nearer to it, in the order of the ports; where the destination chooses, in
+    /// that in which destinations take them.
     pub(super) fn nearer(&self, (from, to): (u32, u32), route: Route) -> impl Iterator<Item = Way> + Clone {
         let down = route.state & DOWN != 0;
         let left = self.left(from, down, to);
