@@ -24,16 +24,24 @@ type Path = Vec<(u32, u16, u8)>;
 /// Those whose ways tell of the empty network.
 pub struct Guides<'a> {
     plan: &'a Plan,
-    own: Option<&'a dyn Router>,
-    minimal: Option<Box<dyn Router>>,
+    /// None: the scenario's own.
+    other: Option<Box<dyn Router>>,
 }
 
 impl<'a> Guides<'a> {
-    /// Minimal routing, but before it the scenario's own if that has orders of its own.
+    /// Minimal routing, unless the scenario's own has shortest ways that are not those: then that, and if it looks at the load, its ways by chance.
     pub fn new(plan: &'a Plan, topology: &Topology, routing: &Routing) -> Self {
-        let own = routing.binding().minimality() == Minimality::OwnMinimal;
-        let minimal = Minimal {}.router(topology, &plan.graph, &plan.scale);
-        Self { plan, own: own.then_some(&*plan.router), minimal }
+        let own = routing.binding();
+        let router = |of: &dyn Bind| of.router(topology, &plan.graph, &plan.scale);
+        let other = match own.minimality() {
+            Minimality::OwnMinimal => own.by_chance().and_then(|of| router(&*of)),
+            Minimality::Minimal | Minimality::NonMinimal => router(&Minimal {}),
+        };
+        Self { plan, other }
+    }
+
+    fn router(&self) -> &dyn Router {
+        self.other.as_deref().unwrap_or(&*self.plan.router)
     }
 
     /// The ways between two endpoints, with their probabilities. None if they are not joined, or if what is drawn is not by chance alone.
@@ -46,8 +54,7 @@ impl<'a> Guides<'a> {
     }
 
     fn paths(&self, ends: [u32; 2]) -> Option<Vec<(Path, f64)>> {
-        let of = |router| paths(self.plan, router, ends);
-        self.own.and_then(of).or_else(|| self.minimal.as_deref().and_then(of))
+        paths(self.plan, self.router(), ends)
     }
 }
 
@@ -169,9 +176,12 @@ fn paths(plan: &Plan, router: &dyn Router, ends: [u32; 2]) -> Option<Vec<(Path, 
 
 /// The channels that a packet takes.
 fn follow(plan: &Plan, router: &dyn Router, [from, to]: [u32; 2], senses: &mut Script) -> Option<Path> {
+    let (mut switch, port) = plan.graph.endpoints[from as usize];
+    if !router.reaches(switch, to) {
+        return None;
+    }
     let mut route = Route::default();
     router.inject(from, to, &mut route, senses);
-    let (mut switch, port) = plan.graph.endpoints[from as usize];
     let mut input = Some(port);
     let mut path = Path::with_capacity(32);
     // A minimal way is in no switch twice.

@@ -2,6 +2,7 @@
 use crate::common::*;
 use crate::slow::problems_in;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// Whatever sends, on a network that stands before it.
 const TRAFFIC: &str = "[[traffic]]\nname = \"t\"\npattern = \"uniform\"\nload = 0.5\nmessage = \"10 flits\"\n\
@@ -154,6 +155,62 @@ fn failed_links_are_described_and_drawn_by_the_seed() {
         (facts["congestion_control_default"].clone(), facts["cost"].clone())
     };
     assert_eq!(lhrp("[]"), lhrp("[{ between = [[0, 4], [0, 5], [0, 6]] }]"));
+}
+
+/// Its ways are those that are left, as of a choice by chance among the same ones, and not those of another routing, which may have none.
+#[test]
+fn the_empty_network_of_a_routing_that_looks_at_the_load_is_that_of_its_own_ways() {
+    let slow = "link = { latency = \"10 ns\", bandwidth = { host = \"100 Gb/s\", x = \"50 Gb/s\", y = \"50 Gb/s\" } }";
+    let [by_load, by_chance] = ["least-loaded", "random"].map(|choose| {
+        move |deadlock: &str| format!("kind = \"shortest\"\ndeadlock = \"{deadlock}\"\nchoose = \"{choose}\"")
+    });
+    let [weighed, drawn] = ["occupancy", "random"]
+        .map(|choose| format!("kind = \"dor\"\norders = [\"xy\", \"yx\"]\nchoose = \"{choose}\""));
+    let both = |deadlock: &str| [by_load(deadlock), by_chance(deadlock)];
+    for (network, failed, routings) in [
+        ("kind = \"torus\"\ndims = [5, 3]", "[]", both("up-down")),
+        ("kind = \"torus\"\ndims = [4, 4]", "[{ between = [[0, 1]] }]", both("hops")),
+        ("kind = \"hyperx\"\ndims = [4, 3]", "[{ between = [[0, 1], [0, 4]] }]", both("up-down")),
+        ("kind = \"kns\"\nk = 3\nn = 2", "[{ class = \"x\", sample = 1 }]", both("hops")),
+        (
+            "kind = \"dragonfly\"\np = 1\na = 4\nh = 1\ngroups = 4",
+            "[{ class = \"global\", sample = 2 }]",
+            both("hops"),
+        ),
+        // Leaves that no way up and down a sound tree joins any more, but one down and up.
+        (
+            "kind = \"xgft\"\ndown = [3, 3, 2]\nup = [2, 2]",
+            "[{ class = \"level1\", sample = 2 }]",
+            both("up-down"),
+        ),
+        ("kind = \"mesh\"\ndims = [3, 3]", "[]", [weighed, drawn]),
+    ] {
+        let links = if network.contains("mesh") { slow } else { "" };
+        let text = |routing: &str| format!("{links}\n[topology]\n{network}\n[routing]\n{routing}\n{TRAFFIC}");
+        let changes = [("link.failed", failed), ("run.seed", "68")];
+        let [by_load, by_chance] = routings.map(|routing| empty_network(&text(&routing), &changes));
+        assert_eq!(by_load.0[0], "those of the routing", "{network}");
+        assert_eq!(by_load.0, by_chance.0, "{network}");
+        // Of the last messages others arrive.
+        let both = by_load.1.iter().filter_map(|(ends, ns)| Some((ends, ns, by_chance.1.get(ends)?)));
+        assert!(both.clone().count() > 50, "{network}");
+        both.for_each(|(ends, by_load, by_chance)| assert_eq!(by_load, by_chance, "{network} {ends:?}"));
+    }
+}
+
+/// What is told of the empty network before a run, and after it by source and destination of messages.
+fn empty_network(
+    text: &str,
+    changes: &[(&str, &str)],
+) -> ([serde_json::Value; 4], BTreeMap<(i64, i64), f64>) {
+    let facts = tailback_engine::run::describe(&read_with(text, changes)).unwrap();
+    let keys = ["zero_load_latency_ways", "zero_load_latency_ns", "minimal_hops_mean", "minimal_hops_max"];
+    let output = run_with(text, changes);
+    let [sources, destinations] = ["source", "destination"].map(|end| ints(&output, "messages", end));
+    let ends = sources.iter().zip(destinations).map(|(from, to)| (*from, *to));
+    let empty = BTreeMap::from_iter(ends.zip(reals(&output, "messages", "zero_load_ns").iter().copied()));
+    assert!(empty.values().all(|ns| *ns > 0.0), "{text}");
+    (keys.map(|key| facts[key].clone()), empty)
 }
 
 /// The centre is told by what the rest can reach, not by a switch that nothing reaches any more.

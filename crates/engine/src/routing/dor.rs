@@ -87,6 +87,11 @@ impl Bind for Dor {
         self.choose == Choose::Occupancy && self.orders.len() > 1
     }
 
+    fn by_chance(&self) -> Option<Box<dyn Bind>> {
+        let random = || Self { choose: Choose::Random, ..self.clone() };
+        self.senses_load().then(|| -> Box<dyn Bind> { Box::new(random()) })
+    }
+
     fn may_deadlock(&self) -> bool {
         self.may_deadlock
     }

@@ -227,6 +227,10 @@ pub trait Bind {
     fn minimality(&self) -> Minimality {
         Minimality::Minimal
     }
+    /// The same ways, each taken by chance, of a kind of [`Minimality::OwnMinimal`] that looks at the load.
+    fn by_chance(&self) -> Option<Box<dyn Bind>> {
+        None
+    }
     /// Whether it routes a topology some of whose links have failed.
     fn goes_round(&self, _topology: &Topology) -> bool {
         false

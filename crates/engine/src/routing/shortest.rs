@@ -52,6 +52,10 @@ impl Bind for Shortest {
         Minimality::OwnMinimal
     }
 
+    fn by_chance(&self) -> Option<Box<dyn Bind>> {
+        self.senses_load().then(|| -> Box<dyn Bind> { Box::new(Self { choose: Choose::Random, ..*self }) })
+    }
+
     fn router(&self, _: &Topology, graph: &Graph, _: &Scale) -> Option<Box<dyn Router>> {
         Some(Box::new(ShortestWay(Paths::new(graph, self.deadlock, self.choose))))
     }
