@@ -44,6 +44,11 @@ impl<'a> Guides<'a> {
         self.other.as_deref().unwrap_or(&*self.plan.router)
     }
 
+    /// Whether the ways to several endpoints of a switch are to be asked for one by one.
+    pub fn tell_destinations_apart(&self) -> bool {
+        self.router().tells_destinations_apart()
+    }
+
     /// The ways between two endpoints, with their probabilities. None if they are not joined, or if what is drawn is not by chance alone.
     pub fn ways(&self, ends: [u32; 2]) -> Option<Vec<(Way, f64)>> {
         let paths = self.paths(ends)?;
@@ -61,8 +66,9 @@ impl<'a> Guides<'a> {
 /// The least latencies of messages in the empty network, each reckoned once.
 pub struct ZeroLoad<'a> {
     guides: Guides<'a>,
-    /// Ways that there are between some endpoints, and which by the switches of these: a few sets among many pairs.
+    /// Ways that there are between some endpoints: a few sets among many pairs.
     sets: Vec<BTreeSet<Wide>>,
+    /// Which, by the switch of the source and that of the destination, or the destination itself.
     between: HashMap<[u32; 2], usize>,
     /// By set and flits.
     known: HashMap<(usize, u32), Option<Tick>>,
@@ -82,8 +88,9 @@ impl<'a> ZeroLoad<'a> {
     /// between two endpoints: the least that the channels of these allow. None if nothing tells them.
     pub fn latency(&mut self, ends: [u32; 2], flits: u32) -> Option<Tick> {
         let plan = self.guides.plan;
-        let switches = ends.map(|endpoint| plan.graph.endpoints[endpoint as usize].0);
-        let set = *self.between.entry(switches).or_insert_with(|| {
+        let [from, to] = ends.map(|endpoint| plan.graph.endpoints[endpoint as usize].0);
+        let to = if self.guides.tell_destinations_apart() { ends[1] } else { to };
+        let set = *self.between.entry([from, to]).or_insert_with(|| {
             let ways = wide(self.guides.paths(ends).unwrap_or_default());
             self.sets.iter().position(|known| *known == ways).unwrap_or_else(|| {
                 self.sets.push(ways);

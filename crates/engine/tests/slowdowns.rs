@@ -116,3 +116,42 @@ fn longer_ways_may_be_faster_past_slow_links() {
     let valiant = slowdown("valiant");
     assert!((0.125..0.25).contains(&valiant), "{valiant}");
 }
+
+/// Two switches side by side between two others, one near and one far: where the destination alone chooses, each endpoint is near or far, and
+/// a message that goes alone takes what is told of the empty network, whichever is first.
+#[test]
+fn the_empty_network_is_told_by_destination_where_ways_depend_on_it() {
+    let network = "topology = { kind = \"file\", text = \"host h0 h1 h2 h3\\nh0 a\\nh1 a\\nh2 b\\nh3 b\\n\
+        a s1 100Gb/s 10ns\\ns1 b 100Gb/s 10ns\\na s2 100Gb/s 1us\\ns2 b 100Gb/s 1us\" }\n\
+        link = { bandwidth = \"100 Gb/s\", latency = \"10 ns\" }\nrouting = { kind = \"shortest\", choose = \"by-destination\" }\n\
+        endpoint = { acknowledge = false }\n";
+    let all: Vec<(u32, u32)> =
+        (0..4).flat_map(|from| (0..4).filter(move |&to| to != from).map(move |to| (from, to))).collect();
+    for order in [all.clone(), all.iter().copied().rev().collect()] {
+        let class = |(at, (from, to)): (usize, &(u32, u32))| {
+            format!(
+                "[[traffic]]\nname = \"c{at}\"\npattern = \"list\"\npairs = [[{from}, {to}]]\nshare = true\nprocess = \"one-shot\"\n\
+                 message = \"24 flits\"\nstart = \"{} us\"\n",
+                10 * at
+            )
+        };
+        let classes: String = order.iter().enumerate().map(class).collect();
+        let text = format!(
+            "{network}{classes}[run]\nwarmup = \"0 us\"\nduration = \"150 us\"\n[record]\nmessages = true\n"
+        );
+        let output = run(&text);
+        let took = reals(&output, "messages", "latency_ns");
+        assert_eq!(took.len(), all.len());
+        assert_eq!(took, reals(&output, "messages", "zero_load_ns"));
+        let far = took.iter().filter(|ns| **ns > 1000.0).count();
+        assert_eq!(far, 4, "{took:?}");
+        let facts = tailback_engine::run::describe(&read(&text)).unwrap();
+        let row = facts["zero_load_latency_ns"].as_array().unwrap().last().unwrap();
+        let said = ["min", "mean", "max"].map(|key| row[key].as_f64().unwrap());
+        let least = took.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = took.iter().copied().fold(0.0, f64::max);
+        let mean = took.iter().sum::<f64>() / took.len() as f64;
+        assert_eq!([said[0], said[2]], [least, most]);
+        assert!((said[1] - mean).abs() < 1e-9, "{row} {mean}");
+    }
+}

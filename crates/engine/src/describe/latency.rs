@@ -31,26 +31,32 @@ pub struct Spread {
 }
 
 impl Ways {
-    /// Follows the minimal routing, or dimension order in the scenario's own orders, between all pairs of switches with endpoints, and
-    /// all that it may draw (parallel links). None if no two endpoints are joined by it.
+    /// Follows the ways of the empty network ([`Guides`]) between all pairs of switches with endpoints, and all that may be drawn on them
+    /// (parallel links). None if some endpoints are not joined by them.
     pub fn new(plan: &Plan, topology: &Topology, routing: &Routing) -> Option<Self> {
         let guides = Guides::new(plan, topology, routing);
-        let mut attached = vec![0u64; plan.graph.switches.len()];
-        // Endpoints are attached in order, so this is one of each switch.
-        let mut endpoint_of = vec![0u32; attached.len()];
+        let switches = plan.graph.switches.len();
+        let mut members = vec![Vec::new(); switches];
         for (endpoint, &(switch, _)) in plan.graph.endpoints.iter().enumerate() {
-            attached[switch as usize] += 1;
-            endpoint_of[switch as usize] = endpoint as u32;
+            members[switch as usize].push(endpoint as u32);
         }
-        let ends: Vec<usize> = (0..attached.len()).filter(|&switch| attached[switch] > 0).collect();
-        let sources = SOURCES_MAX.min(PAIRS_MAX / ends.len().max(1)).max(1);
+        let ends: Vec<usize> = (0..switches).filter(|&switch| !members[switch].is_empty()).collect();
+        // Where all endpoints of a switch have the same ways the last stands for them, and for how many.
+        let apart = guides.tell_destinations_apart();
+        let asked = |switch: usize| {
+            let all = &members[switch];
+            let (asked, each) = if apart { (&all[..], 1) } else { (&all[all.len() - 1..], all.len()) };
+            asked.iter().map(move |&to| (to, switch, each))
+        };
+        let destinations: Vec<(u32, usize, usize)> = ends.iter().copied().flat_map(asked).collect();
+        let sources = SOURCES_MAX.min(PAIRS_MAX / destinations.len().max(1)).max(1);
         let step = ends.len().div_ceil(sources).max(1);
         let mut pairs = BTreeMap::new();
         for &from in ends.iter().step_by(step) {
-            for &to in &ends {
-                let weight = attached[from] * (attached[to] - u64::from(from == to));
+            for &(to, switch, each) in &destinations {
+                let weight = each * (members[from].len() - usize::from(from == switch));
                 if weight > 0 {
-                    for (way, part) in guides.ways([from, to].map(|switch| endpoint_of[switch]))? {
+                    for (way, part) in guides.ways([members[from][0], to])? {
                         *pairs.entry(way).or_insert(0.0) += part * weight as f64;
                     }
                 }

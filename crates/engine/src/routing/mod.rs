@@ -135,6 +135,11 @@ pub trait Router: Send + Sync {
         false
     }
 
+    /// Whether ways to endpoints of one switch differ though neither chance nor the load has them differ.
+    fn tells_destinations_apart(&self) -> bool {
+        false
+    }
+
     /// Whether the source looks at what is [`Senses::committed`].
     fn weighs(&self) -> bool {
         false

@@ -160,6 +160,10 @@ impl Paths {
         self.choose == Choose::FlowHash
     }
 
+    pub(super) fn tells_destinations_apart(&self) -> bool {
+        self.choose == Choose::ByDestination
+    }
+
     fn ways(&self, switch: u32) -> std::ops::Range<usize> {
         self.first[switch as usize] as usize..self.first[switch as usize + 1] as usize
     }

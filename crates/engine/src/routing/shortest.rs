@@ -77,6 +77,10 @@ impl Router for ShortestWay {
         self.0.hashes()
     }
 
+    fn tells_destinations_apart(&self) -> bool {
+        self.0.tells_destinations_apart()
+    }
+
     fn freedom(&self) -> String {
         self.0.freedom()
     }
