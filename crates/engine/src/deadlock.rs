@@ -332,7 +332,8 @@ mod tests {
             (Topology::Torus(_) | Topology::Mesh(_) | Topology::Hyperx(_), routing) => {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };
                 phases
-                    * crate::describe::describe(&topology.wiring().graph(), topology.wiring()).diameter as u8
+                    * crate::describe::describe(&topology.wiring().graph(), topology.wiring(), |_| 1.0)
+                        .diameter as u8
             }
             (Topology::File(_), routing) => {
                 let phases = if ["valiant", "ugal"].contains(&routing) { 2 } else { 1 };

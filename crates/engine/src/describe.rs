@@ -50,15 +50,15 @@ pub struct Description {
 pub struct Bisection {
     /// Links cut; a link is a channel each way.
     pub links: u64,
-    /// Channels cut each way for each endpoint of the smaller half: 1 is full bisection. Uniform traffic needs half
-    /// of it (or a little more if the halves are uneven), since half of the messages stay on their side.
+    /// Channels cut each way for each endpoint of the smaller half, each as many as its rate is times that of the host's: 1 is full
+    /// bisection. Uniform traffic needs half of it (or a little more if the halves are uneven), since half of the messages stay on their side.
     pub channels_per_endpoint: f64,
     /// How it was found.
     pub method: &'static str,
 }
 
-/// Describes the network of a topology.
-pub fn describe(graph: &Graph, topology: &dyn Wiring) -> Description {
+/// Describes the network of a topology; `capacity` tells how many times the rate of the host's links those of a class have.
+pub fn describe(graph: &Graph, topology: &dyn Wiring, capacity: impl Fn(u8) -> f64) -> Description {
     let classes = topology.link_classes();
     let mut links: Vec<(String, u64)> = classes.iter().map(|name| ((*name).to_string(), 0)).collect();
     let mut ports_max = 0;
@@ -83,7 +83,7 @@ pub fn describe(graph: &Graph, topology: &dyn Wiring) -> Description {
         diameter: distances.diameter,
         hops_mean: distances.sum as f64 / distances.pairs as f64,
         hops_sampled: distances.sampled,
-        bisection: bisection(graph, topology.cut()),
+        bisection: bisection(graph, topology.cut(), capacity),
     }
 }
 
@@ -134,7 +134,7 @@ fn distances(graph: &Graph) -> Distances {
 /// Halves the network at its blocks, which are numbered in the natural order of each topology, or where `cut` says. Closed forms: a dragonfly
 /// is cut at ⌊g/2⌋·⌈g/2⌉ times the parallel links, a fat tree at half of the links between its upper two levels, a torus
 /// at twice, a mesh at once the links across its longest dimension, a HyperX at k²/4 links a row of its shortest.
-fn bisection(graph: &Graph, cut: Option<Vec<u32>>) -> Option<Bisection> {
+fn bisection(graph: &Graph, cut: Option<Vec<u32>>, capacity: impl Fn(u8) -> f64) -> Option<Bisection> {
     let method = match cut {
         None => "links counted between the lower and the upper half of the blocks (groups, pods, leaves)",
         Some(_) => "links counted between the halves of the dimension across which they are fewest",
@@ -145,17 +145,21 @@ fn bisection(graph: &Graph, cut: Option<Vec<u32>>) -> Option<Bisection> {
         return None;
     }
     let lower = |switch: u32| place[switch as usize] < blocks / 2;
-    let mut links = 0;
-    for (switch, ports) in graph.switches.iter().enumerate() {
+    let (mut links, mut channels) = (0, 0.0);
+    for (switch, ports) in (0..).zip(&graph.switches) {
         for port in ports {
-            if let Peer::Switch { switch: to, .. } = port.peer {
-                links += u64::from(lower(switch as u32) && !lower(to));
+            if let Peer::Switch { switch: to, .. } = port.peer
+                && lower(switch)
+                && !lower(to)
+            {
+                links += 1;
+                channels += capacity(port.class);
             }
         }
     }
     let below = graph.endpoints.iter().filter(|&&(switch, _)| lower(switch)).count();
     let smaller = below.min(graph.endpoints.len() - below);
-    Some(Bisection { links, channels_per_endpoint: links as f64 / smaller as f64, method })
+    Some(Bisection { links, channels_per_endpoint: channels / smaller as f64, method })
 }
 
 #[cfg(test)]
@@ -165,7 +169,7 @@ mod tests {
 
     fn of(text: &str) -> Description {
         let topology: Topology = toml::from_str(text).unwrap();
-        describe(&topology.wiring().graph(), topology.wiring())
+        describe(&topology.wiring().graph(), topology.wiring(), |_| 1.0)
     }
 
     fn links(description: &Description) -> Vec<(&str, u64)> {
@@ -254,6 +258,14 @@ mod tests {
                 .channels_per_endpoint,
             0.25
         );
+    }
+
+    #[test]
+    fn a_link_is_as_many_channels_of_a_bisection_as_its_rate_is_times_the_hosts() {
+        let topology: Topology = toml::from_str("kind = 'xgft'\ndown = [16, 8]\nup = [4]").unwrap();
+        let capacity = |class| [1.0, 4.0][usize::from(class)];
+        let cut = describe(&topology.wiring().graph(), topology.wiring(), capacity).bisection.unwrap();
+        assert_eq!((cut.links, cut.channels_per_endpoint), (16, 1.0));
     }
 
     #[test]

@@ -68,6 +68,18 @@ fn the_mean_of_minimal_hops_is_that_of_all_parallel_links() {
     assert!((said / measured - 1.0).abs() < 0.01, "{said} {measured}");
 }
 
+/// A leaf of 16 endpoints has four links up, of four times the host's rate.
+#[test]
+fn links_of_higher_rate_count_for_more_channels_of_the_bisection() {
+    let text = "topology = { kind = 'xgft', down = [16, 8], up = [4] }\nrouting = { kind = 'nca' }\n\
+                link = { bandwidth = { host = '100 Gb/s', level1 = '400 Gb/s' } }\n\
+                [[traffic]]\nname = 'all'\npattern = 'uniform'\nload = 0.1\nmessage = '4 flits'\n";
+    let cut = |text: &str| describe(&Scenario::parse(text, &[]).unwrap()).unwrap()["bisection"].clone();
+    let [fast, slow] = [text, &text.replace("400 Gb/s", "100 Gb/s")].map(cut);
+    assert_eq!(fast["links"], slow["links"]);
+    assert_eq!([&fast, &slow].map(|cut| cut["channels_per_endpoint"].as_f64().unwrap()), [1.0, 0.25]);
+}
+
 #[test]
 fn every_list_of_a_description_has_its_rows() {
     let text = "

@@ -15,7 +15,9 @@ use std::collections::BTreeSet;
 
 /// Describes a scenario whose plan is `plan`.
 pub fn whole(scenario: &Scenario, plan: &Plan) -> Value {
-    let graph = super::describe(&plan.graph, scenario.topology.wiring());
+    let host = plan.links[0].rate.0 as f64;
+    let capacity = |class: u8| plan.links[usize::from(class)].rate.0 as f64 / host;
+    let graph = super::describe(&plan.graph, scenario.topology.wiring(), capacity);
     let ways = Ways::new(plan, &scenario.topology, &scenario.routing);
     let ports = plan.graph.switches.iter().flatten().filter(|port| port.peer != Peer::None);
     let across = (plan.lookahead != NEVER).then(|| ns(plan, plan.lookahead as f64));

@@ -212,7 +212,7 @@ mod tests {
     fn every_router_is_joined_to_the_others_of_its_lines() {
         for network in [kns(4, 2, 1), kns(3, 3, 1), kns(4, 1, 2), kns(9, 2, 2), kns(8, 1, 3), kns(2, 4, 1)] {
             check_wiring(&network);
-            let facts = describe(&network.graph(), &network);
+            let facts = describe(&network.graph(), &network, |_| 1.0);
             // Two links a dimension and stage: up and down again.
             assert_eq!(facts.diameter, 2 * network.n * network.stages, "{network:?}");
         }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn half_of_a_network_has_a_channel_for_each_endpoint_to_the_other() {
         for network in [kns(4, 2, 1), kns(4, 2, 2), kns(16, 2, 2), kns(8, 2, 3), kns(4, 3, 2), kns(4, 1, 2)] {
-            let facts = describe(&network.graph(), &network);
+            let facts = describe(&network.graph(), &network, |_| 1.0);
             assert_eq!(facts.bisection.unwrap().channels_per_endpoint, 1.0, "{network:?}");
         }
     }
