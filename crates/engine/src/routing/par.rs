@@ -30,13 +30,13 @@ use crate::units::{Scale, Size};
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Par {
-    /// What the minimal port's occupancy may exceed twice the other's by (default "24 flits", one packet of SC 2015).
+    /// What the minimal port's occupancy may exceed twice the other's by (default "1 packet", of the largest size: 24 flits in SC 2015).
     pub threshold: Size,
 }
 
 impl Default for Par {
     fn default() -> Self {
-        Self { threshold: Size::Flits(24) }
+        Self { threshold: Size::Packets(1) }
     }
 }
 
@@ -143,23 +143,35 @@ mod tests {
     use super::*;
 
     /// A router on 5 groups of 4 switches; switch ports: endpoint 0, local 1 to 3, global 4.
-    fn router() -> Box<dyn Router> {
+    fn router(packet_flits: u64) -> Box<dyn Router> {
         let topology: Topology =
             toml::from_str("kind = 'dragonfly'\np = 1\na = 4\nh = 1\ngroups = 5").unwrap();
-        Par::default().router(&topology, &topology.wiring().graph(), &SCALE).unwrap()
+        let scale = Scale { packet_flits, ..SCALE };
+        Par::default().router(&topology, &topology.wiring().graph(), &scale).unwrap()
     }
 
     fn hop(switch: u32, dst: u32, route: &mut Route, draws: &[u32], occupied: &[(u16, u32)]) -> (u16, u8) {
+        with_packets(24, (switch, dst), route, draws, occupied)
+    }
+
+    /// Where the largest packet has so many flits.
+    fn with_packets(
+        flits: u64,
+        (switch, dst): (u32, u32),
+        route: &mut Route,
+        draws: &[u32],
+        occupied: &[(u16, u32)],
+    ) -> (u16, u8) {
         let mut senses = Fixed { draws: draws.iter().copied().collect(), ..Fixed::default() };
         senses.occupied = occupied.iter().copied().collect();
-        let hop = router().route(switch, Some(0), dst, route, &mut senses);
+        let hop = router(flits).route(switch, Some(0), dst, route, &mut senses);
         assert!(senses.draws.is_empty());
         (hop.port, hop.level)
     }
 
     #[test]
     fn it_has_six_local_and_two_global_levels() {
-        assert_eq!([0, 1, 2].map(|class| router().levels(class)), [1, 6, 2]);
+        assert_eq!([0, 1, 2].map(|class| router(24).levels(class)), [1, 6, 2]);
     }
 
     #[test]
@@ -191,5 +203,13 @@ mod tests {
         let mut route = Route::default();
         assert_eq!(hop(0, 8, &mut route, &[0], &[(1, 45), (4, 10)]), (4, 0));
         assert_eq!(route.global_hops(), 1);
+    }
+
+    #[test]
+    fn the_threshold_is_a_largest_packet() {
+        for (occupancy, draws, port) in [(64, vec![], 1), (65, vec![0], 4)] {
+            let mut route = Route::default();
+            assert_eq!(with_packets(64, (0, 8), &mut route, &draws, &[(1, occupancy)]).0, port);
+        }
     }
 }

@@ -32,13 +32,13 @@ use crate::units::{Scale, Size};
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ugal {
-    /// What the minimal port's occupancy may exceed twice the other's by (default "24 flits", as in `par`).
+    /// What the minimal port's occupancy may exceed twice the other's by (default "1 packet", of the largest size, as in `par`).
     pub threshold: Size,
 }
 
 impl Default for Ugal {
     fn default() -> Self {
-        Self { threshold: Size::Flits(24) }
+        Self { threshold: Size::Packets(1) }
     }
 }
 
@@ -198,6 +198,19 @@ mod tests {
     #[test]
     fn minimal_up_to_the_threshold_without_looking_further() {
         assert_eq!(hops(24, 0, &[]), (2, 1));
+    }
+
+    #[test]
+    fn the_threshold_is_a_largest_packet() {
+        let topology: Topology = toml::from_str("kind = 'hyperx'\ndims = [4]").unwrap();
+        let graph = topology.wiring().graph();
+        let router = Ugal::default().router(&topology, &graph, &Scale { packet_flits: 64, ..SCALE }).unwrap();
+        // From switch 0 to 1 by port 1, or over another switch.
+        for (minimal, hops, draws) in [(64, 2, vec![]), (65, 3, vec![0])] {
+            let occupied = [(1, minimal)].into();
+            let mut senses = Fixed { draws: draws.into(), occupied, ..Fixed::default() };
+            assert_eq!(follow(&graph, &*router, 0, 1, &mut senses).len(), hops);
+        }
     }
 
     #[test]
