@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::topology::Topology;
 use crate::units::Scale;
 
-/// By way of a random intermediate group or switch, which spreads any traffic evenly over the network.
+/// By way of a random intermediate group or switch: of each pair of endpoints, whatever the traffic, over many ways of up to twice the hops.
 ///
 /// # What it does
 ///
@@ -26,6 +26,13 @@ use crate::units::Scale;
 ///
 /// L. Valiant, G. Brebner, "Universal schemes for parallel communication", STOC 1981; on a dragonfly: J. Kim and
 /// others, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 4.1.
+///
+/// # Differences from the paper
+///
+/// The STOC paper draws from all switches, those of source and destination too: then a packet goes directly. Here none does, so that a
+/// pair leaves its direct links to others, and the load is not quite even: of a shift by s in a complete graph of n switches the channels
+/// to the s-th switch on carry nothing, and the others 2/(n − 2) of what a switch sends, not 2/n each. On a dragonfly the ways are
+/// spread over groups, not over the links inside them, which limit some traffic between groups.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Valiant {}
