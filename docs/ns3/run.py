@@ -77,8 +77,8 @@ class Flows:
 
 def measured(
     told: argparse.Namespace, folder: Path, name: str, of: Flows, draw: int
-) -> tuple[list[float], float]:
-    """When the flows of a pattern have arrived, in us after their starts, and how long ports were paused."""
+) -> tuple[list[float], tuple[float, int]]:
+    """When the flows of a pattern have arrived, in us after their starts, and how ports were paused."""
     control = "\n".join([of.control, *told.key])
     flows = ns3.flows(name, of.packets, draw)
     files = {
@@ -105,19 +105,20 @@ def measured(
     return arrived, paused(orders)
 
 
-def paused(orders: list[str]) -> float:
-    """For how long ports were paused in all, in us, by orders as they were heard."""
+def paused(orders: list[str]) -> tuple[float, int]:
+    """For how long ports were paused in all, in us, and how often, by orders as they were heard."""
     begun: dict[tuple[int, int], int] = {}
-    ns = 0
+    ns = count = 0
     for order in orders:
         at, node, _, port, stops = map(int, order.split())
         if stops:
             begun.setdefault((node, port), at)
         elif (node, port) in begun:
             ns += at - begun.pop((node, port))
+            count += 1
     if begun:
         raise SystemExit("some ports were paused to the end")
-    return ns / 1000
+    return ns / 1000, count
 
 
 def kept(told: argparse.Namespace, what: str, of: Flows) -> None:
@@ -136,7 +137,9 @@ def kept(told: argparse.Namespace, what: str, of: Flows) -> None:
             places = np.arange(11) / 10
             tenths = np.quantile(np.concatenate(all_ends), places, method="inverted_cdf").round(1)
             to = "" if ns3.PATTERNS[name].to is None else f", to={ns3.PATTERNS[name].to}"
-            to += f", paused={np.mean([paused for _, paused in runs]):.1f}" if of.pauses else ""
+            if of.pauses:
+                time, count = np.mean([paused for _, paused in runs], axis=0)
+                to = f", paused={time:.1f}, pauses={count:.1f}"
             kind = "Paused" if of.pauses else "Ends"
             print(f'"{name}": {kind}({mean:.1f}, {last:.1f}, {tuple(map(float, tenths))}{to}),', flush=True)
 
@@ -166,4 +169,4 @@ if __name__ == "__main__":
     kept(command, "DCQCN", Flows(peer_ns3_dcqcn.PACKETS, 4056, 4, dcqcn))
     # Sources that are never told of a mark send at the rate of their channels.
     none = "KMIN_MAP 1 100000000000 1000000\nKMAX_MAP 1 100000000000 1000001\nBUFFER_SIZE 2"
-    kept(command, "PFC", Flows(peer_ns3_pfc.PACKETS, 4056, 4, f"{dcqcn}\n{none}", pauses=True))
+    kept(command, "PFC", Flows(peer_ns3_pfc.PACKETS, 456, 4, f"{dcqcn}\n{none}", pauses=True))

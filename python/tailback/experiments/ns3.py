@@ -192,9 +192,9 @@ def listed(flows: Sequence[Flow], size: int) -> str:
     return "\n".join([str(len(lines)), *lines])
 
 
-def scenario(name: str, packets: int, draw: int, control: str) -> Scenario:
-    """A pattern under these keys of a congestion control."""
-    told = listed(flows(name, packets, draw), PACKET)
+def scenario(name: str, packets: int, draw: int, control: str, size: int = PACKET) -> Scenario:
+    """A pattern of packets of so many bytes under these keys of a congestion control."""
+    told = listed(flows(name, packets, draw), size)
     return Scenario.loads(_SCENARIO.format(network=network(name), flows=told, control=control, seed=draw))
 
 
