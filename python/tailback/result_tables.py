@@ -267,14 +267,11 @@ def run_remarks(summary: Mapping[str, Any]) -> list[str]:
             "not stable: the network does not accept what is offered, and latencies grow with the window"
         )
     if "stable" in summary and summary["stable"] is None and not interrupted:
-        remarks.append(
-            "stable or not: not to be told: few messages, a short warm-up, or less than half of run.duration "
-            "simulated"
-        )
+        remarks.append("stable or not: not to be told of so few messages, or after so short a warm-up")
     classes = list(summary.get("classes", {}).values())
     told = {withheld(facts, kind) for facts in classes for kind in _LATENCIES}
     if any(facts.get("accepted_ci95") for facts in classes):
-        remarks.append("±: 95 % confidence of a mean, by the means of forty parts of the window")
+        remarks.append("±: 95 % confidence of a mean, by the means of parts of the window")
     if any(_is_bound(facts, kind) for facts in classes for kind in _LATENCIES):
         remarks.append(BOUND_TOLD)
     remarks += [why for word, why in _WITHHELD.items() if word in told]

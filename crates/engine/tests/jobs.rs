@@ -342,6 +342,10 @@ fn neither_the_limit_of_a_run_nor_its_snapshots_decide_how_long_traffic_beside_a
     let one = with("5 ms", "");
     assert_eq!(one, with("5 s", ""));
     assert_eq!(one, with("5 ms", "[record]\noccupancy = \"1 us\"\n"));
+    // Where the job takes a small part of it, too, it is known how sure the means are.
+    let noise = &one.0["noise"];
+    assert!(noise["accepted_ci95"].as_f64().is_some_and(|half| half > 0.0), "{noise}");
+    assert!(noise["backlog_growth"].is_f64(), "{noise}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ def shown(table: pa.Table, *, whole: bool = True, compared: bool = False) -> Ite
         )
     signs = [_signs(of_point) for of_point in _by_point(rows, [*keys, CLASS]).values()]
     if doubtful:
-        yield "?: not to be told: few messages, a short warm-up, or less than half of run.duration simulated"
+        yield "?: not to be told, of so few messages or after so short a warm-up"
     if any(len(own) == 1 for own in signs):
         yield BOUNDS_TOLD if compared else BOUND_TOLD
     if unfinished:

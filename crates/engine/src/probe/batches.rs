@@ -4,9 +4,6 @@ use crate::core::Tick;
 /// Batches of a window.
 const BATCHES: usize = 40;
 
-/// Batches of a tenth.
-const OF_A_TENTH: usize = BATCHES / TENTHS;
-
 /// Parts of a window by which trends are told: fewer, since what one says of the next matters there.
 const TENTHS: usize = 10;
 
@@ -21,20 +18,43 @@ const SURELY: f64 = 1.5;
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
     start: Tick,
+    /// Of all batches.
     length: Tick,
+    grows: bool,
 }
 
 impl Cut {
     /// The parts of a window.
     pub fn new((start, end): (Tick, Tick)) -> Self {
-        Self { start, length: (end - start).max(1) }
+        Self { start, length: (end - start).max(1), grows: false }
     }
 
-    /// The batch of a time in the window.
+    /// Those of a window of which it is not known when it will end: of a tick each, until they become longer.
+    pub fn growing(start: Tick) -> Self {
+        Self { start, length: BATCHES as Tick, grows: true }
+    }
+
+    /// The batch of a time in the window; one that is too late for these has none of them.
     #[inline]
     pub fn batch(&self, at: Tick) -> usize {
         // Times have 43 bits.
         ((at - self.start) * BATCHES as Tick / self.length) as usize
+    }
+
+    /// Whether they become longer.
+    #[inline]
+    pub fn grows(&self) -> bool {
+        self.grows
+    }
+
+    /// Whether a time in the window is too late for these batches, so that each must become twice as long.
+    pub fn is_over(&self, at: Tick) -> bool {
+        self.grows && self.batch(at) >= BATCHES
+    }
+
+    /// Two batches become one.
+    pub fn pair_up(&mut self) {
+        self.length *= 2;
     }
 
     /// Where a batch begins.
@@ -108,6 +128,15 @@ impl Open {
 /// The same by batches.
 pub type OpenBatches = [Open; BATCHES];
 
+/// Two batches become one.
+pub fn pair_up<T: Copy + Default>(batches: &mut [T; BATCHES], sum: impl Fn(&mut T, T)) {
+    for at in 0..BATCHES {
+        let mut pair = T::default();
+        batches.iter().skip(2 * at).take(2).for_each(|&one| sum(&mut pair, one));
+        batches[at] = pair;
+    }
+}
+
 /// In none of which anything began.
 pub const NONE_OPEN: OpenBatches = [Open { count: 0, starts: 0 }; BATCHES];
 
@@ -137,17 +166,24 @@ impl Batches {
         }
     }
 
-    /// The sums of the two halves of the window.
-    pub fn halves(&self) -> [u64; 2] {
-        let (first, second) = self.0.split_at(BATCHES / 2);
-        [first, second].map(|half| half.iter().map(|batch| batch.1).sum())
+    /// Two batches become one.
+    pub fn pair_up(&mut self) {
+        pair_up(&mut self.0, |pair, one| *pair = (pair.0 + one.0, pair.1 + one.1));
     }
 
-    /// Number and sum of each tenth.
-    fn tenths(&self) -> impl Iterator<Item = (f64, f64)> {
-        let add = |sum: (u64, u64), batch: &(u64, u64)| (sum.0 + batch.0, sum.1 + batch.1);
-        let tenths = self.0.chunks(OF_A_TENTH).map(move |tenth| tenth.iter().fold((0, 0), add));
-        tenths.map(|(number, sum)| (number as f64, sum as f64))
+    /// The sums of so many equal parts of a span of time, by the batches whole within it: number and sum of each.
+    fn parts(&self, count: usize, cut: &Cut, span: (Tick, Tick)) -> impl Iterator<Item = (u64, u64)> {
+        let whole = Vec::from_iter(cut.within(span).map(|(batch, _)| self.0[batch]));
+        (0..count).map(move |part| {
+            let [from, to] = [part, part + 1].map(|border| border * whole.len() / count);
+            whole[from..to].iter().fold((0, 0), |sum, batch| (sum.0 + batch.0, sum.1 + batch.1))
+        })
+    }
+
+    /// The sums of the two halves of a span of time.
+    pub fn halves(&self, cut: &Cut, span: (Tick, Tick)) -> [u64; 2] {
+        let mut sums = self.parts(2, cut, span).map(|(_, sum)| sum);
+        [(); 2].map(|()| sums.next().unwrap_or(0))
     }
 
     /// Half of the 95 % confidence interval of the mean of all values, from the ratios of sums to numbers; none where too much of what
@@ -173,8 +209,9 @@ impl Batches {
 
     /// What the mean was in the first three tenths with values and in the last three, if it went up or down by a tenth at least, and more
     /// steadily than chance has it (H. B. Mann, “Nonparametric tests against trend”, Econometrica 1945, at three standard errors).
-    pub fn trend(&self) -> Option<(f64, f64)> {
-        let used = Vec::from_iter(self.tenths().filter(|&(number, _)| number > 0.0));
+    pub fn trend(&self, cut: &Cut, span: (Tick, Tick)) -> Option<(f64, f64)> {
+        let tenths = self.parts(TENTHS, cut, span).map(|(number, sum)| (number as f64, sum as f64));
+        let used = Vec::from_iter(tenths.filter(|&(number, _)| number > 0.0));
         let mean = |parts: &[(f64, f64)]| {
             let of = |pick: fn(&(f64, f64)) -> f64| parts.iter().map(pick).sum::<f64>();
             of(|part| part.1) / of(|part| part.0)
@@ -373,7 +410,7 @@ mod tests {
         more.record(39, 7);
         batches.merge(&more);
         assert_eq!(batches.0[39], (1, 7));
-        assert_eq!(batches.halves(), [35, 7]);
+        assert_eq!(batches.halves(&Cut::new((0, 400)), (0, 400)), [35, 7]);
     }
 
     #[test]
@@ -388,11 +425,38 @@ mod tests {
     }
 
     #[test]
+    fn batches_that_grow_are_those_that_had_their_length_from_the_beginning() {
+        let mut random = Stream::new(1, "batches", "", 0);
+        let times = Vec::from_iter((0..400).map(|step| 70 + 5 * step + u64::from(random.below(4))));
+        let (mut cut, mut grown, mut open) = (Cut::growing(70), Batches::default(), NONE_OPEN);
+        for &at in &times {
+            while cut.is_over(at) {
+                cut.pair_up();
+                grown.pair_up();
+                pair_up(&mut open, Open::merge);
+            }
+            grown.record(cut.batch(at), at);
+            open[cut.batch(at)].begin(1, at);
+        }
+        // 2000 ticks in batches of 64, of which 20 to 40 are in use.
+        assert_eq!(cut.length, 64 * BATCHES as Tick);
+        for (batch, (&(number, sum), open)) in grown.0.iter().zip(&open).enumerate() {
+            let own = times.iter().filter(|&&at| (at - 70) / 64 == batch as u64);
+            assert_eq!((number, sum), (own.clone().count() as u64, own.sum()));
+            assert_eq!((open.count(), open.ages(5000)), (number, u128::from(5000 * number - sum)));
+        }
+        let span = (70, 2070);
+        let [first, second] = grown.halves(&cut, span);
+        let half = |from, to| times.iter().filter(|&&at| (from..to).contains(&(at - 70))).sum::<u64>();
+        assert_eq!([first, second], [half(0, 15 * 64), half(15 * 64, 31 * 64)]);
+    }
+
+    #[test]
     fn a_trend_is_steady_and_large() {
         let of = |value: fn(usize) -> u64| {
             let mut batches = Batches::default();
             (0..BATCHES).for_each(|batch| batches.record(batch, value(batch)));
-            batches.trend()
+            batches.trend(&Cut::new((0, 400)), (0, 400))
         };
         assert_eq!(of(|batch| 1000 + batch as u64), None, "too small");
         assert_eq!(of(|batch| 1000 + 1000 * (batch / 4 % 2) as u64), None, "not steady");
@@ -401,7 +465,7 @@ mod tests {
         assert_eq!(of(|batch| 5000 - 100 * batch as u64).unwrap(), (4450.0, 1650.0));
         let mut short = Batches::default();
         (0..20).for_each(|batch| short.record(batch, batch as u64));
-        assert_eq!(short.trend(), None, "five tenths have values");
+        assert_eq!(short.trend(&Cut::new((0, 400)), (0, 400)), None, "five tenths have values");
     }
 
     #[test]

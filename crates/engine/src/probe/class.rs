@@ -1,5 +1,5 @@
 //! What is measured of a class of traffic, in one partition.
-use super::batches::{Batches, NONE_OPEN, Open, OpenBatches};
+use super::batches::{Batches, Cut, NONE_OPEN, Open, OpenBatches, pair_up};
 use crate::core::Tick;
 use hdrhistogram::Histogram;
 
@@ -76,8 +76,8 @@ impl Latency {
 
     /// How the mean goes over the window ([`Batches::trend`]). What is missing counts with its age, so that where there is some a mean that
     /// falls tells nothing.
-    pub fn trend(&self, end: Tick) -> Option<(f64, f64)> {
-        let trend = self.batches.aged(&self.open, end).trend();
+    pub fn trend(&self, end: Tick, cut: &Cut, span: (Tick, Tick)) -> Option<(f64, f64)> {
+        let trend = self.batches.aged(&self.open, end).trend(cut, span);
         trend.filter(|(first, last)| first < last || self.missing() == 0)
     }
 
@@ -211,6 +211,16 @@ impl ClassProbe {
             latency: [Latency::new(), Latency::new(), Latency::new()],
             series: Vec::new(),
             sources: vec![0; sources],
+        }
+    }
+
+    /// Two batches become one.
+    pub fn pair_up(&mut self) {
+        self.given.pair_up();
+        self.taken.pair_up();
+        for latency in &mut self.latency {
+            latency.batches.pair_up();
+            pair_up(&mut latency.open, Open::merge);
         }
     }
 

@@ -127,7 +127,11 @@ impl Probe {
         let ports = if record.ports { share.ports[share.ports.len() - 1] as usize } else { 0 };
         Self {
             window: plan.window,
-            cut: Cut::new(plan.window),
+            cut: if plan.jobs.iter().all(|job| job.idle) {
+                Cut::new(plan.window)
+            } else {
+                Cut::growing(plan.window.0)
+            },
             bin: record.series.unwrap_or(0),
             bins,
             packet_flits: plan.packet_flits as u32,
@@ -168,6 +172,29 @@ impl Probe {
         self.window.0 <= at && at < self.window.1
     }
 
+    /// The batch of a time in the window.
+    #[inline]
+    fn batch_of(&mut self, at: Tick) -> usize {
+        if self.cut.grows() {
+            self.reach(at);
+        }
+        self.cut.batch(at)
+    }
+
+    /// Makes the batches so long that they reach a time in the window.
+    #[inline(never)]
+    fn reach(&mut self, at: Tick) {
+        while self.cut.is_over(at) {
+            self.cut.pair_up();
+            self.classes.iter_mut().for_each(ClassProbe::pair_up);
+        }
+    }
+
+    /// Makes the batches as long as those of all others of a run that measured until a time in the window.
+    pub fn settle_batches(&mut self, end: Tick) {
+        self.reach(end.saturating_sub(1).max(self.window.0));
+    }
+
     fn bin_of(&mut self, class: u8, at: Tick) -> Option<&mut Bin> {
         let bin = at.checked_div(self.bin)? as usize;
         let series = &mut self.classes[class as usize].series;
@@ -192,7 +219,7 @@ impl Probe {
             bin.open[2].begin(counted, born);
         }
         if self.in_window(born) {
-            let batch = self.cut.batch(born);
+            let batch = self.batch_of(born);
             let class = &mut self.classes[message.class() as usize];
             class.offered += flits;
             class.given.record(batch, flits);
@@ -215,7 +242,7 @@ impl Probe {
             bin.open[1].begin(1, at);
         }
         if self.in_window(at) {
-            let batch = self.cut.batch(at);
+            let batch = self.batch_of(at);
             self.classes[class as usize].latency[1].expect(1, at, batch);
         }
     }
@@ -235,7 +262,7 @@ impl Probe {
             bin.open[1].end(injected);
         }
         if self.in_window(injected) {
-            let batch = self.cut.batch(injected);
+            let batch = self.batch_of(injected);
             self.classes[class as usize].latency[1].forgo(injected, batch);
         }
     }
@@ -297,6 +324,10 @@ impl Probe {
                     bin.record(at, starts[at], times[at]);
                 }
             }
+        }
+        if self.cut.grows() {
+            let inside = [now, starts[0], starts[1]].into_iter().filter(|&at| self.in_window(at));
+            inside.max().into_iter().for_each(|last| self.reach(last));
         }
         let (window, cut, inside) = (self.window, self.cut, self.in_window(now));
         let class = &mut self.classes[cold.class() as usize];

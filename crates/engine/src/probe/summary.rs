@@ -75,6 +75,8 @@ impl Class {
 impl Measured<'_> {
     /// The output of the run.
     pub fn output(mut self) -> Output {
+        let measured_until = self.probes[0].window.0 + self.window();
+        self.probes.iter_mut().for_each(|probe| probe.settle_batches(measured_until));
         let messages = self.plan.record.messages.then(|| {
             let all = self.probes.iter_mut().flat_map(|probe| probe.whole.take().unwrap_or_default());
             let all = all.collect();
@@ -318,7 +320,7 @@ impl Measured<'_> {
 
     fn growth(&self, class: &Class) -> Growth {
         let from = self.probes[0].window.0;
-        // Of a run that was cut off before, not even that nothing was offered is known.
+        // Of a run that was cut off before its half, not even that nothing was offered is known.
         if self.interrupted && 2 * self.window() < self.plan.window.1 - self.plan.window.0 {
             return Growth::UNKNOWN;
         }
@@ -370,16 +372,17 @@ impl Measured<'_> {
             if class.probe.messages == 0 {
                 warnings.push(format!("class \"{}\" created no message in the window", class.name));
             }
+            let (cut, span) = (&self.probes[0].cut, self.probes[0].window);
             // The halves are those of the whole window.
             if end < self.plan.window.1 {
                 continue;
             }
             if let Some((first, last)) =
-                class.probe.latency[2].trend(self.end).filter(|_| !class.saturated[2])
+                class.probe.latency[2].trend(self.end, cut, span).filter(|_| !class.saturated[2])
             {
                 warnings.push(self.trend_warning(&class.name, first, last));
             }
-            let accepted = class.probe.taken.halves();
+            let accepted = class.probe.taken.halves(cut, span);
             let pace = &traffic.class().pace;
             let per_flit = per_flit(&class.probe, pace.dispersion(self.channel_flits(self.window()) / 2.0));
             let error = ((accepted[0] + accepted[1]) as f64 * per_flit).sqrt();
