@@ -3,6 +3,7 @@
 import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -87,6 +88,8 @@ def test_runs_of_several_seeds_have_their_mean_latency_or_what_it_is_at_least():
     every, some = measured(lambda _: 10), measured(lambda time: 8 if time >= 60 else 10)
     both = arrivals.arrivals([every, some], "victim")
     assert both.complete.tolist() == [time < 60 for time in range(120)]
+    short = replace(some, tables={"series": some.tables["series"].slice(0, 100)})
+    assert len(arrivals.arrivals([every, short], "victim").times) == 100, "as far as both reach"
     assert both.arrived[80] == pytest.approx(0.9)
     # A tenth waits from 81 us to the end at 120 us, all others took 1 us.
     assert both.latency[[20, 80]] == pytest.approx([1000, 0.9 * 1000 + 0.1 * 39_000])

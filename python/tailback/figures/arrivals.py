@@ -43,10 +43,10 @@ class Arrivals:
 
 
 def arrivals(results: Sequence[Result], traffic: str) -> Arrivals:
-    """The mean over runs of one scenario, of the tables `series` of one traffic class."""
+    """The mean over runs of one scenario, of tables `series` of one traffic class, until the first ends."""
     found = [_of_one(result, traffic) for result in results]
-    times = found[0][0]
-    latency, arrived = (np.mean([each[part] for each in found], axis=0) for part in (1, 2))
+    times = min((each[0] for each in found), key=len)
+    latency, arrived = (np.mean([each[part][: len(times)] for each in found], axis=0) for part in (1, 2))
     return Arrivals(times, latency, arrived, arrived >= _COMPLETE)
 
 
