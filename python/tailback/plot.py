@@ -81,7 +81,8 @@ def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str
         ends = [end_ns(result) for result in by_label(results).values()]
         lines = []
         for line in by_class(results, "series", traffic):
-            late, column = arrivals.late(line.table), f"{latency}_latency_ns"
+            column = f"{latency}_latency_ns"
+            late = arrivals.late(line.table, column)
             times = middles(numbers(line.table, "time_ns"))
             past = times > ends[line.run]
             values = np.where(late | past, np.nan, numbers(line.table, column))
@@ -101,7 +102,7 @@ def latency_over_time(results: Results, *, traffic: Traffic = None, latency: str
         axes.set_ylabel(f"mean {latency} latency [{unit}]")
         if axes.dataLim.height > 0 or np.isfinite(axes.dataLim.ymax):
             style.not_too_close(axes)
-        notes = ["dotted: at least; some of the messages created then had not arrived at the end"] * dotted
+        notes = ["dotted: at least; some of what was created then had not arrived at the end"] * dotted
         notes += ["not drawn: when messages were created of which too few had arrived at the end"] * cut
         _finish_time(figure, axes, results, traffic, notes)
     return figure

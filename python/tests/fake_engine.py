@@ -158,6 +158,7 @@ def tables():
         series[f"{name}_latency_ns"] = [
             math.nan if time < 2 else 900.0 + time for _ in range(2) for time in bins
         ]
+        series[f"{name}_latency_missing"] = [0] * 240
     return {
         "classes": {"class": ["hot", "victim"], "offered": [0.5, 0.4], "accepted": [0.1, 0.4]},
         "series": series,

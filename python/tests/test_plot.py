@@ -465,8 +465,18 @@ def with_column(result, name, column, values):
     return replace(result, tables={**result.tables, name: whole.set_column(at, column, pa.array(values))})
 
 
+def arriving(result, created, messages):
+    """The result with so many messages created in the bins of each class, and so many of them arriving."""
+    for name, values in (("created", created), ("messages", messages)):
+        result = with_column(result, "series", name, values * 2)
+    missing = [one - other for one, other in zip(created, messages, strict=True)]
+    for latency in ("message", "packet", "network"):
+        result = with_column(result, "series", f"{latency}_latency_missing", missing * 2)
+    return result
+
+
 def test_a_latency_that_is_not_known_yet_is_a_gap_and_told(result):
-    late = with_column(result, "series", "messages", ([5] * 80 + [0] * 40) * 2)
+    late = arriving(result, [5] * 120, [5] * 80 + [0] * 40)
     late = with_column(late, "series", "packet_latency_ns", [7.0] * 240)
     figure = plot.latency_over_time(late, traffic="hot", latency="packet")
     values = figure.axes[0].get_lines()[0].get_ydata()
@@ -477,8 +487,7 @@ def test_a_latency_that_is_not_known_yet_is_a_gap_and_told(result):
 
 
 def test_a_message_latency_that_is_not_known_yet_is_dotted_where_most_have_arrived(result):
-    late = with_column(result, "series", "messages", ([100] * 60 + [80] * 30 + [20] * 30) * 2)
-    late = with_column(late, "series", "created", [100] * 240)
+    late = arriving(result, [100] * 120, [100] * 60 + [80] * 30 + [20] * 30)
     figure = plot.latency_over_time(late, traffic="hot")
     line, least = (line.get_ydata() for line in figure.axes[0].get_lines())
     assert np.isnan(line[60:]).all()
@@ -488,6 +497,14 @@ def test_a_message_latency_that_is_not_known_yet_is_dotted_where_most_have_arriv
     assert "dotted: at least" in figure.get_supxlabel()
     assert "not drawn" in figure.get_supxlabel()
     assert "dotted" in plot.latency_over_time(late, traffic="hot", latency="packet").get_supxlabel()
+    # All messages have arrived of those that were created then, but not all packets that were sent then.
+    late = with_column(result, "series", "network_latency_missing", [0] * 100 + [1] * 140)
+    assert np.isnan(
+        plot.latency_over_time(late, traffic="hot", latency="network")
+        .axes[0]
+        .get_lines()[0]
+        .get_ydata()[100:]
+    ).all()
 
 
 @pytest.mark.parametrize("end", [15_200.0, 18_744.0])
@@ -498,6 +515,7 @@ def test_no_lower_bound_is_drawn_past_the_end_of_the_run(result, end):
         "created": [1000, 1000, 1000, 100],
         "messages": [1000, 1000, 690, 0],
         "message_latency_ns": [300.0, 900.0, 1000.0, math.nan],
+        "message_latency_missing": [0, 0, 310, 100],
     }
     cut = replace(result, summary=result.summary | {"simulated_ns": end}, tables={"series": pa.table(rows)})
     figure = plot.latency_over_time(cut)

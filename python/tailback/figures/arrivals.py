@@ -72,12 +72,13 @@ def _arrived(table: Any) -> Numbers:
     return np.nan_to_num(np.minimum(messages / np.where(created > 0, created, math.nan), 1))
 
 
-def late(table: Any) -> NDArray[np.bool_]:
-    """The bins of a time series with messages that had not arrived at the end: means are lower bounds."""
-    if "created" not in table.column_names:  # a result of an older engine
+def late(table: Any, column: str) -> NDArray[np.bool_]:
+    """The bins of a time series of which something was missing at the end: a mean is a lower bound."""
+    missing = column.removesuffix("_ns") + "_missing"
+    if missing not in table.column_names:  # a result of an older engine
         return np.zeros(table.num_rows, dtype=bool)
-    missing: NDArray[np.bool_] = numbers(table, "created") > numbers(table, "messages")
-    return missing
+    is_late: NDArray[np.bool_] = numbers(table, missing) > 0
+    return is_late
 
 
 def least(table: Any, column: str) -> Numbers:
@@ -85,7 +86,7 @@ def least(table: Any, column: str) -> Numbers:
 
     It begins at the last known point before these bins and ends at the first after them; NaN elsewhere.
     """
-    is_late = late(table)
+    is_late = late(table, column)
     if not is_late.any():
         return np.full(len(is_late), np.nan)
     times = numbers(table, "time_ns")
@@ -101,7 +102,7 @@ def _joined(least: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def draw(axes: Axes, label: str, number: int, spans: Arrivals) -> None:
-    """A line in us where all messages have arrived, dots where their latency is at least so long."""
+    """A line in us where nearly all messages have arrived, dots where their latency is at least so long."""
     shown = {**style.marked_line(number, len(spans.times)), "label": label}
     axes.plot(spans.times, np.where(spans.complete, spans.latency, np.nan) / 1e3, **shown)
     late = ~spans.complete & (spans.times <= spans.times.max(initial=0) - UNRIPE_US)

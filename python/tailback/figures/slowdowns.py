@@ -81,7 +81,7 @@ def slowdown_by_size(results: Results, *, traffic: Traffic = None) -> Figure:
         low, high = min(bins.places), max(bins.places)
         panels[-1].set_xlim(low / 1.5, high * 1.5)
         panels[-1].set_xlabel("message size [B]")
-        notes = ["1: the least that the empty network allows on minimal ways"]
+        notes = ["1: as long as alone in the empty network"]
         few = any(bins.has_few(one) for one in measured)
         notes += ["no 99th percentile where a size has fewer than 100 messages"] * few
         style.notes(figure, notes)

@@ -142,6 +142,8 @@ impl Measured<'_> {
             let value = |b: &Bin| self.ns(b.mean(which, self.end));
             Column::Real(rows.iter().map(|(_, _, b)| value(b)).collect())
         };
+        let missing =
+            |which: usize| Column::Int(rows.iter().map(|(_, _, b)| b.open[which].count() as i64).collect());
         // The last bin may be cut short by the end, up to which packets went on. Jobs end with their last packets, each of which counts
         // in the bin of its tail.
         let end = if self.plan.traffic.is_empty() { Tick::MAX } else { self.end };
@@ -167,6 +169,9 @@ impl Measured<'_> {
             ("packet_latency_ns".into(), mean(0)),
             ("network_latency_ns".into(), mean(1)),
             ("message_latency_ns".into(), mean(2)),
+            ("packet_latency_missing".into(), missing(0)),
+            ("network_latency_missing".into(), missing(1)),
+            ("message_latency_missing".into(), missing(2)),
         ];
         Table { name: "series", columns }
     }
