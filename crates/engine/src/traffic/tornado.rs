@@ -33,11 +33,11 @@ impl Tornado {
     }
 
     fn bind_lattice(&self, binding: &Binding) -> Result<Box<dyn Destinations>, Vec<Problem>> {
-        let (n, places) =
-            (binding.endpoints.len() as u128, self.dims.iter().map(|&k| u128::from(k)).product::<u128>());
-        if places == 0 || n % places != 0 {
+        let n = binding.endpoints.len();
+        let places = self.dims.iter().try_fold(1_usize, |places, &k| places.checked_mul(k as usize));
+        let Some(places) = places.filter(|&places| places > 0 && n.is_multiple_of(places)) else {
             let message = format!(
-                "a lattice of {:?} has {places} places, among which {n} endpoints cannot be divided evenly",
+                "{n} endpoints cannot be divided evenly among the places of a lattice of {:?}",
                 self.dims
             );
             return Err(vec![Problem::new(
@@ -45,8 +45,8 @@ impl Tornado {
                 message,
                 "the dims of the topology, or others whose product divides the number of endpoints",
             )]);
-        }
-        choices::by_index(binding, |index| self.ahead_in_all(index, (n / places) as usize))
+        };
+        choices::by_index(binding, |index| self.ahead_in_all(index, n / places))
     }
 }
 
