@@ -81,8 +81,8 @@ impl Measured<'_> {
     /// Every pause, in the order of their starts.
     pub(super) fn pause_table(&self) -> Table {
         let all = self.probes.iter().flat_map(|probe| probe.every_pause.iter().flatten()).copied();
-        // The run has gone on until it knew that it was over.
-        let until = |end: Tick| if end > self.end { NEVER } else { end };
+        // The run has gone on until it knew that it was over. What ends with it may not be known yet.
+        let until = |end: Tick| if end >= self.end { NEVER } else { end };
         let mut pauses = Vec::from_iter(
             all.filter(|pause| pause.start < self.end).map(|pause| Pause { end: until(pause.end), ..pause }),
         );
