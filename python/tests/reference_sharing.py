@@ -19,8 +19,7 @@ class Pool:
     @property
     def threshold(self) -> int:
         """What a buffer may hold of it, by what is free now."""
-        free = self.flits - self.used
-        return min(free, int(self.alpha * free))
+        return int(self.alpha * (self.flits - self.used))
 
 
 @dataclass
@@ -46,7 +45,8 @@ class SharingGuard(Guard):
         """Takes in a packet, or lets one go (less than none)."""
         before = self.shared(vc)
         beyond = max(0, self.held[vc] + flits - self.xoff)
-        if flits > 0 and beyond > before and beyond > self.pool.threshold:
+        room = min(self.pool.threshold, before + self.pool.flits - self.pool.used)
+        if flits > 0 and beyond > before and beyond > room:
             self.behind[vc] += flits
             return
         late = min(self.behind[vc], -flits) if flits < 0 else 0

@@ -44,7 +44,7 @@ fn a_buffer_pauses_its_sender_by_what_is_left_of_the_memory() {
 fn buffers_that_fill_together_have_equal_parts_of_the_memory() {
     // Senders that begin at once come to hold alpha / (1 + n alpha) of it each (Choudhury and Hahne), of which all but an n-th stays of what comes.
     for senders in [2_u32, 3, 5] {
-        for alpha in [0.125, 1.0] {
+        for alpha in [0.125, 1.0, 2.0, 8.0] {
             let text = format!(
                 "topology = {{ kind = \"single-switch\", endpoints = {} }}\nrouting = \"minimal\"\npacket = {{ max = \"4 flits\" }}\n\
                  endpoint = {{ acknowledge = false }}\nswitch = {{ kind = \"shared-buffer\", input_buffer = \"40 flits\" }}\n\
@@ -69,6 +69,44 @@ fn buffers_that_fill_together_have_equal_parts_of_the_memory() {
                 );
             }
         }
+    }
+}
+
+/// A switch looks at a buffer when something comes into it or leaves it, not when others do what its threshold hangs on.
+#[test]
+fn a_sender_resumes_when_something_of_its_own_leaves() {
+    let one = |name: &str, pairs: &str, message: &str, start: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\npattern = \"list\"\npairs = {pairs}\nshare = true\nprocess = \"one-shot\"\n\
+             message = \"{message}\"\nstart = \"{start}\"\n"
+        )
+    };
+    // 100 flits wait for endpoint 0, which takes nothing; then three others fill the memory for a while, and a packet passes by in it.
+    let text = format!(
+        "topology = {{ kind = \"single-switch\", endpoints = 7 }}\nrouting = \"minimal\"\npacket = {{ max = \"4 flits\" }}\n\
+         switch = {{ kind = \"cioq\", input_buffer = \"40 flits\", output_buffer = \"4 flits\" }}\n\
+         link = {{ latency = \"10 ns\", flow_control = {{ kind = \"pfc-dynamic\", shared = \"400 flits\", alpha = 0.5, reserve = \"0 flits\" }} }}\n\
+         [endpoint]\nacknowledge = false\nslow = [{{ endpoints = [0] }}]\n{}{}{}{}\
+         [run]\nwarmup = \"0 us\"\nduration = \"20 us\"\ndrain = \"0 us\"\n[record]\npauses = true\nmessages = true\n",
+        one("stuck", "[[1, 0]]", "100 flits", "0 ns"),
+        one("others", "[[2, 5], [3, 5], [4, 5]]", "1000 flits", "1 us"),
+        one("passing", "[[1, 6]]", "4 flits", "2 us"),
+        one("next", "[[1, 6]]", "4 flits", "8 us"),
+    );
+    let paused = |start: &str| {
+        let output = run_with(&text, &[("endpoint.slow.0.stop", start)]);
+        let from = words(&output, "pauses", "from");
+        let own = (0..from.len()).filter(|&at| from[at] == "endpoint 1");
+        let spans = [reals(&output, "pauses", "start_ns"), reals(&output, "pauses", "end_ns")];
+        Vec::from_iter(own.map(|at| (spans[0][at], spans[1][at])))
+    };
+    // The others are gone by 6 us.
+    for (stop, until) in [("9 us", 9_000.0), ("12 us", 12_000.0)] {
+        let all = paused(stop);
+        assert!(
+            all.iter().any(|&(start, end)| start < 3_000.0 && (until..until + 200.0).contains(&end)),
+            "{all:?}"
+        );
     }
 }
 

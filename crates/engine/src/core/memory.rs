@@ -103,8 +103,9 @@ impl Fabric {
                 let beyond = Fill { held: fill.held + flits, ..*fill }.shared(limits);
                 let shared = limits.shared.expect("what shares memory has limits");
                 let more = beyond - before;
+                let may = u64::from(beyond) <= shared.threshold(*used) && more <= shared.flits - *used;
                 // What needs no more of it has room, whatever the threshold has become.
-                if more == 0 || beyond <= shared.threshold(*used) {
+                if more == 0 || may {
                     fill.held += flits;
                 } else {
                     fill.headroom += flits;
@@ -116,6 +117,7 @@ impl Fabric {
             }
             *used = *used - before + fill.shared(limits);
         }
+        // What other buffers of the switch do gives no orders, as in ns-3.
         for (input, vc) in memory.touched.drain(..) {
             let limits = self.limits(input);
             let fill = &mut memory.fills[input * self.vcs + u32::from(vc)];
@@ -143,11 +145,11 @@ impl Fabric {
 /// Whether the sender of a buffer is to be paused now.
 fn judged(fill: Fill, used: u32, limits: PauseLimits) -> bool {
     let shared = limits.shared.expect("what shares memory has limits");
-    let (threshold, held) = (shared.threshold(used), fill.shared(limits));
+    let (threshold, held) = (shared.threshold(used), u64::from(fill.shared(limits)));
     if fill.headroom > 0 {
         return true;
     }
-    if fill.stopped { held > 0 && held.saturating_add(shared.offset) > threshold } else { held > threshold }
+    if fill.stopped { held > 0 && held + u64::from(shared.offset) > threshold } else { held > threshold }
 }
 
 #[cfg(test)]
@@ -176,9 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_is_no_more_than_what_is_free() {
+    fn what_buffers_come_to_hold_together_is_where_their_thresholds_are() {
         let shared = limits(8.0).shared.expect("there is some");
-        assert_eq!([0, 900, 1000].map(|used| shared.threshold(used)), [1000, 100, 0]);
-        assert_eq!([1, 2].map(|buffers| shared.together(buffers)), [888, 941]);
+        assert_eq!([0, 900, 1000].map(|used| shared.threshold(used)), [8000, 800, 0]);
+        let together = [1, 2].map(|buffers| shared.together(buffers));
+        assert_eq!(together, [888, 941]);
+        assert!(shared.threshold(888) / 8 >= 111 && shared.threshold(941) >= 470);
     }
 }

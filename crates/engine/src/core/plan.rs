@@ -193,9 +193,14 @@ pub struct SharedLimits {
 
 impl SharedLimits {
     /// Flits that a buffer may hold where so many are in use.
-    pub fn threshold(self, used: u32) -> u32 {
-        let free = self.flits - used;
-        ((self.alpha * f64::from(free)) as u32).min(free)
+    pub fn threshold(self, used: u32) -> u64 {
+        (self.alpha * f64::from(self.flits - used)) as u64
+    }
+
+    /// Flits with which a buffer's sender resumes where no other buffer holds any: so far below the threshold that follows from them.
+    pub fn resumes(self) -> u32 {
+        let below = self.alpha * f64::from(self.flits) - f64::from(self.offset);
+        (below / (1.0 + self.alpha)).max(0.0) as u32
     }
 
     /// Flits that so many buffers come to hold together, where no others do.

@@ -83,7 +83,7 @@ fn pauses(plan: &Plan) -> Vec<String> {
     for link in &plan.links {
         let (leaving, Some(pauses)) = (link.leaving(), link.pauses) else { continue };
         if let Some(shared) = pauses.shared {
-            let left = (pauses.xoff + shared.together(1).saturating_sub(shared.offset)).max(pauses.xoff);
+            let left = pauses.xoff + shared.resumes();
             if u64::from(left) < leaving {
                 told.push(format!(
                     "link.flow_control: a sender on the {} links resumes when {left} flits are left, even if no other buffer of the switch holds \

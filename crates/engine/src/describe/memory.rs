@@ -12,6 +12,8 @@ const PORT_VC: usize = 16;
 /// Bytes of what a sender that is paused knows of the buffer ahead: of the channel, with what is on its way, and of a virtual channel.
 const PAUSES: usize = 500;
 const PAUSES_VC: usize = 16;
+/// Bytes of what a virtual channel of an input holds of memory that it shares.
+const FILL: usize = 12;
 /// Bytes of an endpoint: its record, its send queues under load, its generator, its injection channel.
 const ENDPOINT: usize = 2_000;
 /// Bytes of a latency histogram that spans some microseconds.
@@ -45,7 +47,7 @@ pub struct Memory {
 /// that (16 bytes for each message) is not in it: it grows with the simulated time.
 ///
 /// Network: ports · ([`PORT`] + VCs · [`PORT_VC`] + 4 · classes · (radix + 1)) + endpoints · [`ENDPOINT`] + partitions ·
-/// [`PARTITION`]; with pauses, channels · ([`PAUSES`] + VCs · [`PAUSES_VC`]). Packets: by Little's law, packets made per tick · mean
+/// [`PARTITION`]; with pauses, channels · ([`PAUSES`] + VCs · [`PAUSES_VC`]), and with shared memory ports · VCs · [`FILL`]. Packets: by Little's law, packets made per tick · mean
 /// latency of a packet of the empty network · [`LOADED`], twice if they are acknowledged, each of 96 bytes · [`SLACK`] + [`COMPANIONS`]. Results: partitions ·
 /// (classes · (3 histograms + bins + recorded sources) + recorded ports).
 pub fn estimate(plan: &Plan, ways: Option<&Ways>, acknowledge: bool) -> Memory {
@@ -69,7 +71,9 @@ fn network(plan: &Plan) -> usize {
     let ports: usize = plan.graph.switches.iter().map(Vec::len).sum();
     let told = plan.links[0].pauses.map_or(0, |_| PAUSES + plan.vcs.count() * PAUSES_VC);
     let channels = (ports + plan.graph.endpoints.len()) * told;
-    switches + channels + plan.graph.endpoints.len() * ENDPOINT + plan.shares.len() * PARTITION
+    let shares = plan.links[0].pauses.is_some_and(|pauses| pauses.shared.is_some());
+    let fills = if shares { ports * plan.vcs.count() * FILL } else { 0 };
+    switches + channels + fills + plan.graph.endpoints.len() * ENDPOINT + plan.shares.len() * PARTITION
 }
 
 /// Data packets in the network, by Little's law.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// A buffer takes nothing of the shared memory up to `reserve`. What it holds beyond may be up to `alpha` times what is free of it: a packet
 /// that comes when that is too little for it goes into the headroom, which each buffer has for itself, and its sender is paused until the
-/// headroom is empty again and the rest at least `xon_offset` below the threshold. With n buffers that ask for all they can get, each has
+/// headroom is empty again and the rest at least `xon_offset` below the threshold, as found when something leaves the buffer. With n buffers that ask for all they can get, each has
 /// `alpha` / (1 + n `alpha`) of the shared memory.
 ///
 /// A. K. Choudhury, E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6(2),

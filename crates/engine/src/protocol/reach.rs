@@ -29,8 +29,8 @@ impl Reach {
             let by = |class: usize, ports: u32| {
                 u64::from(ports) * held(class as u8) + u64::from(plan.links[class].shared(ports))
             };
-            let others = (1..ports.len()).filter(|&class| held(class as u8) > 0 && ports[class] > 0);
-            let inputs = others.map(|class| by(class, ports[class])).min();
+            let others = (1..ports.len()).map(|class| by(class, ports[class])).filter(|&flits| flits > 0);
+            let inputs = others.min();
             let inputs = inputs.unwrap_or_else(|| by(0, ports[0] - 1));
             inputs + u64::from(plan.output_buffer.unwrap_or(0))
         };
@@ -62,5 +62,38 @@ impl Reach {
                 self.flits / 2
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::build;
+    use crate::scenario::Scenario;
+
+    /// Flits that a leaf with so many uplinks can hold for one of its eight endpoints.
+    fn reach(uplinks: u32, flow_control: &str) -> u64 {
+        let text = format!(
+            "topology = {{ kind = 'xgft', down = [8, 4], up = [{uplinks}] }}\nrouting = 'nca'\nendpoint = {{ acknowledge = false }}\n\
+             switch = {{ kind = 'cioq', input_buffer = '200 flits', output_buffer = '50 flits' }}\n\
+             link = {{ latency = '10 ns', flow_control = {flow_control} }}\n\
+             [[traffic]]\nname = 't'\npattern = 'uniform'\nload = 0.1\n"
+        );
+        let scenario = Scenario::parse(&text, &[]).expect("a sound scenario");
+        Reach::of_data(&build::plan(&scenario).expect("a network")).flits
+    }
+
+    #[test]
+    fn ports_of_one_kind_hold_what_they_hold_together() {
+        let fixed = "{ kind = 'pfc', xoff = '100 flits' }";
+        assert_eq!([reach(2, fixed), reach(4, fixed)], [250, 450]);
+        let shared = |reserve: u32| {
+            format!(
+                "{{ kind = 'pfc-dynamic', shared = '6000 flits', alpha = 0.5, reserve = '{reserve} flits' }}"
+            )
+        };
+        // Two have half of the memory together, and four two thirds.
+        assert_eq!([reach(2, &shared(0)), reach(4, &shared(0))], [3050, 4050]);
+        assert_eq!([reach(2, &shared(100)), reach(4, &shared(100))], [3250, 4450]);
     }
 }
