@@ -143,6 +143,19 @@ fn where_nothing_is_shared_thresholds_are_those_that_are_fixed() {
 }
 
 #[test]
+fn a_description_tells_of_the_shared_memory_in_place_of_fixed_thresholds() {
+    let scenario =
+        read_with(SLOW, &[("link.flow_control.reserve", "3 flits"), ("link.flow_control.alpha", "0.5")]);
+    let facts = tailback_engine::run::describe(&scenario).expect("a network");
+    let host = &facts["links"][0];
+    let told = ["headroom_flits", "reserve_flits", "shared_flits_per_switch", "threshold_alone_flits"]
+        .map(|key| host[key].as_u64());
+    // Alone a third of 36, beside its own.
+    assert_eq!(told, [26, 3, 36, 15].map(Some));
+    assert!(host.get("xoff_flits").is_none());
+}
+
+#[test]
 fn what_no_memory_can_keep_is_refused() {
     let refused = |changes: &[(&str, &str)]| {
         let changes =

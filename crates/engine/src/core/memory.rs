@@ -36,6 +36,8 @@ pub(super) struct Memory {
     fills: Table<Fill>,
     /// Flits of the shared memory in use, by switch.
     used: Table<u32>,
+    /// What comes and leaves in a tick.
+    events: Vec<u64>,
     /// Inputs and virtual channels whose fill changes in a tick.
     touched: Vec<(u32, u8)>,
     /// What will come to inputs of other partitions of the packets sent in this window: the line to each.
@@ -46,7 +48,13 @@ impl Memory {
     /// Of so many switches and inputs with so many virtual channels, all empty.
     pub(super) fn new(switches: usize, inputs: u32, vcs: u32) -> Self {
         let fills = vec![Fill::default(); (inputs * vcs) as usize].into();
-        Self { fills, used: vec![0; switches].into(), touched: Vec::new(), out: Vec::new() }
+        Self {
+            fills,
+            used: vec![0; switches].into(),
+            events: Vec::new(),
+            touched: Vec::new(),
+            out: Vec::new(),
+        }
     }
 
     /// Bytes held.
@@ -87,11 +95,10 @@ impl Fabric {
     /// Takes in what comes in this tick and then what leaves, and gives the orders that follow.
     pub(super) fn govern(&mut self) {
         let Some(mut memory) = self.memory.take() else { return };
-        let mut events = Vec::new();
-        self.wheel.take(Kind::Memory, &mut events);
-        self.probe.events += events.len() as u64;
-        events.sort_unstable();
-        for event in events {
+        self.wheel.take(Kind::Memory, &mut memory.events);
+        self.probe.events += memory.events.len() as u64;
+        memory.events.sort_unstable();
+        for &event in &memory.events {
             let (input, vc) = ((event >> 32) as u32 & ((1 << 27) - 1), (event >> 12) as u8);
             let flits = event as u32 & 0xfff;
             memory.touched.push((input, vc));

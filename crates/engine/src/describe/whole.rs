@@ -187,10 +187,13 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
             "output_flits_per_port": vcs * u64::from(plan.output_buffer.unwrap_or(0)),
         });
         if let Some(pauses) = link.pauses {
-            row["xoff_flits"] = pauses.xoff.into();
-            row["xon_flits"] = pauses.xon.into();
             row["headroom_flits"] = pauses.headroom.into();
+            if pauses.shared.is_none() {
+                row["xoff_flits"] = pauses.xoff.into();
+                row["xon_flits"] = pauses.xon.into();
+            }
             if let Some(shared) = pauses.shared {
+                row["reserve_flits"] = pauses.xoff.into();
                 row["shared_flits_per_switch"] = shared.flits.into();
                 row["threshold_alone_flits"] = (pauses.xoff + shared.together(1)).into();
             }
