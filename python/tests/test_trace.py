@@ -163,4 +163,9 @@ def test_pauses_stand_beside_the_line_of_their_sender_until_their_end(result):
 def test_pauses_are_recorded_where_there_are_some():
     paused = trace.run(tailback.Scenario.load(SCENARIO.with_name("pause.toml")))
     assert [row["start_ns"] for row in paused.tables["pauses"].to_pylist()][:1] == [38.0]
+    dynamic = {"kind": "pfc-dynamic", "shared": "16 flits", "alpha": 1.0, "reserve": "0 flits"}
+    shared = trace.run(
+        tailback.Scenario.load(SCENARIO.with_name("pause.toml")).replace({"link.flow_control": dynamic})
+    )
+    assert shared.tables["pauses"].num_rows > 0
     assert "pauses" not in trace.run(tailback.Scenario.load(SCENARIO)).tables

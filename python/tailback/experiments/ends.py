@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tailback.experiments.model import Claim, Data, value
 from tailback.figures import style
 from tailback.result import Result
+from tailback.stats import Interval
 
 WITHIN = 0.05
 """Of the other simulator's mean and last end; chosen after the first runs had been seen."""
@@ -38,13 +39,20 @@ def ends(result: Result, to: int | None = None) -> NDArray[Any]:
     return np.array(told["latency_ns"], dtype=float)[chosen] / 1000
 
 
+def within(
+    text: str, theirs: float, ours: Interval, unit: str = "", part: float = WITHIN, cause: str = ""
+) -> Claim:
+    """That ours differs from theirs by no more than this part of it; or why it does."""
+    bounds = (round(theirs * (1 - part), 1), round(theirs * (1 + part), 1))
+    return value(text, f"{theirs:g} {unit}".strip(), ours, bounds, unit, cause=cause)
+
+
 def near(text: str, theirs: Ends, data: Data, cause: str = "", **labels: object) -> list[Claim]:
     """That the mean and the last end are near theirs, over the seeds of these cases; or why not."""
 
     def claim(which: str, published: float, of: Any) -> Claim:
-        bounds = (round(published * (1 - WITHIN), 1), round(published * (1 + WITHIN), 1))
         ours = data.mean(lambda run: float(of(ends(run, theirs.to))), **labels)
-        return value(f"{text}: {which} end", f"{published:g} us", ours, bounds, "us", cause=cause)
+        return within(f"{text}: {which} end", published, ours, "us", cause=cause)
 
     return [claim("mean", theirs.mean, np.mean), claim("last", theirs.last, np.max)]
 

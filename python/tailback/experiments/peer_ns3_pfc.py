@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from tailback.experiments import ns3
-from tailback.experiments.ends import WITHIN, Ends, near
-from tailback.experiments.model import Case, Claim, Data, Experiment, value
+from tailback.experiments.ends import Ends, near, within
+from tailback.experiments.model import Case, Claim, Data, Experiment
 from tailback.figures import style
 from tailback.result import Result
 from tailback.scenario import Scenario
-from tailback.stats import Interval
 
 PACKETS = 2400
 """Of a flow."""
@@ -136,15 +135,10 @@ def _claims(data: Data) -> list[Claim]:
     for name, theirs in THEIRS.items():
         found += near(name, theirs, data, pattern=name)
         time = data.mean(paused, pattern=name)
-        found.append(_near(f"{name}: paused in all", theirs.paused, time, _TIME_WITHIN, "us"))
+        found.append(within(f"{name}: paused in all", theirs.paused, time, "us", _TIME_WITHIN))
         ours = data.mean(lambda run: float(run.tables["pauses"].num_rows), pattern=name)
-        found.append(_near(f"{name}: pauses", theirs.pauses, ours, WITHIN, cause=_PACKETS))
+        found.append(within(f"{name}: pauses", theirs.pauses, ours, cause=_PACKETS))
     return found
-
-
-def _near(text: str, theirs: float, ours: Interval, within: float, unit: str = "", cause: str = "") -> Claim:
-    bounds = (round(theirs * (1 - within), 1), round(theirs * (1 + within), 1))
-    return value(text, f"{theirs:g} {unit}".strip(), ours, bounds, unit, cause=cause)
 
 
 _TIME_WITHIN = 0.02

@@ -7,7 +7,6 @@ trace.diagram(trace.run(Scenario.load("small.toml"))).savefig("trace.svg")
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Sequence
 from math import isnan
@@ -77,11 +76,7 @@ def run(scenario: Scenario) -> Result:
     def watch(progress: Progress) -> bool:
         return progress.packet_hops <= HOPS_MAX
 
-    records = {"record.packets": True}
-    link = tomllib.loads(scenario.complete()).get("link", {})
-    if link.get("flow_control", {}).get("kind") == "pfc":
-        records["record.pauses"] = True
-    result = scenario.replace(records).run(watch)
+    result = scenario.replace({"record.packets": True, "record.pauses": True}).run(watch)
     messages = len({(row["source"], row["message"]) for row in _rows(result) if row["kind"] == "data"})
     if result.interrupted or messages > MESSAGES_MAX:
         many = f"over {HOPS_MAX} packets on channels" if result.interrupted else f"{messages} messages"

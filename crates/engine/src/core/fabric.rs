@@ -64,6 +64,8 @@ pub struct Fabric {
     pub(super) free_signals: Vec<u32>,
     /// Signals for endpoints of other partitions.
     pub out_signals: Vec<Signal>,
+    /// What will come to inputs of other partitions that share memory, of the packets sent in this window: the line to each.
+    pub(super) out_fills: Vec<(u32, Credit)>,
     /// This partition.
     pub(super) number: u32,
     /// Packets dropped in this tick, with the input they were dropped from, to be answered.
@@ -126,6 +128,7 @@ impl Fabric {
             signals: Vec::new(),
             free_signals: Vec::new(),
             out_signals: Vec::new(),
+            out_fills: Vec::new(),
             number,
             dropped: Vec::new(),
             ended: Vec::new(),
@@ -160,7 +163,7 @@ impl Fabric {
             let ahead = fabric.channels.iter().map(|channel| fabric.plan.link_ahead(channel.row));
             fabric.pauses = ahead.map(|link| Pauses::new(fabric.vcs, link)).collect();
         }
-        if fabric.plan.links[0].pauses.is_some_and(|pauses| pauses.shared.is_some()) {
+        if fabric.plan.links[0].sharing().is_some() {
             fabric.defers = true;
             fabric.memory = Some(Box::new(Memory::new(fabric.share.switches.len(), ports, fabric.vcs)));
         }

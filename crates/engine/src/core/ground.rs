@@ -2,7 +2,7 @@
 use super::Tick;
 use super::build::{Wire, runs};
 use super::cut::cut;
-use super::plan::{LinkPlan, PauseLimits, RecordPlan, SharedLimits, VirtualChannels, capped, rounded};
+use super::plan::{LinkPlan, PauseLimits, RecordPlan, VirtualChannels, capped, rounded};
 use super::post::Post;
 use crate::graph::{Graph, Peer};
 use crate::protocol::signal::Passage;
@@ -94,11 +94,7 @@ impl Ground<'_> {
         let pauses = response.zip(headroom).map(|(response, headroom)| {
             let (xoff, xon) = control.thresholds(flits.saturating_sub(headroom), self.scale);
             let [xoff, xon, headroom] = [xoff, xon, headroom].map(capped);
-            let shared = control.sharing(self.scale).map(|sharing| SharedLimits {
-                flits: capped(sharing.flits),
-                alpha: sharing.alpha,
-                offset: capped(sharing.offset),
-            });
+            let shared = control.sharing(self.scale);
             PauseLimits { xoff, xon, headroom, response: response as u32, shared }
         });
         let flits = capped(flits);

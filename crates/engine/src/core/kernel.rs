@@ -161,7 +161,7 @@ fn between<A: Architecture>(
     if !matches!(plan.post, Post::Closed) {
         hand_signals(plan, partitions);
     }
-    if plan.links[0].pauses.is_some_and(|pauses| pauses.shared.is_some()) {
+    if plan.links[0].sharing().is_some() {
         hand_fills(partitions);
     }
     release_barriers(plan, partitions);
@@ -251,18 +251,13 @@ fn hand_signals<A: Architecture>(plan: &Plan, partitions: &mut [MutexGuard<'_, P
 /// Tells switches that share memory among their inputs what will come to these of the packets that other partitions sent.
 fn hand_fills<A: Architecture>(partitions: &mut [MutexGuard<'_, Partition<A>>]) {
     for here in 0..partitions.len() {
-        let Some(memory) = &mut partitions[here].fabric.memory else { continue };
-        let mut fills = std::mem::take(&mut memory.out);
+        let mut fills = std::mem::take(&mut partitions[here].fabric.out_fills);
         for (line, fill) in fills.drain(..) {
             let (there, number) = partitions[here].fabric.lines[line].peer;
             let there = &mut partitions[there as usize].fabric;
             there.expect_fill_at(there.lines[number].port, fill);
         }
-        partitions[here]
-            .fabric
-            .memory
-            .iter_mut()
-            .for_each(|memory| std::mem::swap(&mut memory.out, &mut fills));
+        partitions[here].fabric.out_fills = fills;
     }
 }
 

@@ -141,7 +141,7 @@ pub(super) fn large_buffers(
         |link: &LinkPlan| link.buffer.iter().copied().map(u64::from).sum::<u64>() + u64::from(link.pool);
     let ports: Vec<u64> = links.iter().map(all).collect();
     let inputs = |switch: &Vec<Port>| switch.iter().map(|port| ports[usize::from(port.class)]).sum::<u64>();
-    let shared = links[0].pauses.and_then(|pauses| pauses.shared).map_or(0, |shared| shared.flits.into());
+    let shared = links[0].sharing().map_or(0, |shared| shared.flits.into());
     let inputs = graph.switches.iter().map(inputs).max().unwrap_or(0) + shared;
     let output = u64::from(output_buffer.unwrap_or(0)) * links[0].buffer.len() as u64;
     (inputs + output >= FLITS_MAX.into()).then(|| {

@@ -40,21 +40,13 @@ pub(super) struct Memory {
     events: Vec<u64>,
     /// Inputs and virtual channels whose fill changes in a tick.
     touched: Vec<(u32, u8)>,
-    /// What will come to inputs of other partitions of the packets sent in this window: the line to each.
-    pub(super) out: Vec<(u32, Credit)>,
 }
 
 impl Memory {
     /// Of so many switches and inputs with so many virtual channels, all empty.
     pub(super) fn new(switches: usize, inputs: u32, vcs: u32) -> Self {
         let fills = vec![Fill::default(); (inputs * vcs) as usize].into();
-        Self {
-            fills,
-            used: vec![0; switches].into(),
-            events: Vec::new(),
-            touched: Vec::new(),
-            out: Vec::new(),
-        }
+        Self { fills, used: vec![0; switches].into(), events: Vec::new(), touched: Vec::new() }
     }
 
     /// Bytes held.
@@ -72,9 +64,7 @@ impl Fabric {
     pub(super) fn expect_fill(&mut self, channel: u32, at: Tick, vc: u8, flits: u32) {
         match self.channels[channel].far {
             Far::Input(input) => self.wheel.push(at, Kind::Memory, event(input, vc, flits)),
-            Far::Line(line) => {
-                self.memory.iter_mut().for_each(|memory| memory.out.push((line, Credit::new(at, vc, flits))))
-            }
+            Far::Line(line) => self.out_fills.push((line, Credit::new(at, vc, flits))),
             Far::Endpoint(_) | Far::Nowhere => {}
         }
     }
@@ -162,10 +152,10 @@ fn judged(fill: Fill, used: u32, limits: PauseLimits) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::plan::SharedLimits;
+    use crate::flow_control::Sharing;
 
     fn limits(alpha: f64) -> PauseLimits {
-        let shared = SharedLimits { flits: 1000, alpha, offset: 20 };
+        let shared = Sharing { flits: 1000, alpha, offset: 20 };
         PauseLimits { xoff: 10, xon: 10, headroom: 50, response: 0, shared: Some(shared) }
     }
 

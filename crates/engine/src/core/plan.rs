@@ -3,6 +3,7 @@
 use super::Tick;
 use super::post::{self, Post};
 use super::slow::{Slow, Speeds};
+use crate::flow_control::Sharing;
 use crate::graph::{Graph, Peer, Port};
 use crate::queueing::Assignment;
 use crate::routing::Router;
@@ -177,37 +178,7 @@ pub struct PauseLimits {
     /// Ticks that an order takes beyond a credit.
     pub response: u32,
     /// What the buffer may take beyond `xoff` of the memory that it shares with others, if it does.
-    pub shared: Option<SharedLimits>,
-}
-
-/// Memory that the input buffers of a switch share ([`crate::flow_control::Sharing`]).
-#[derive(Debug, Clone, Copy)]
-pub struct SharedLimits {
-    /// Its flits.
-    pub flits: u32,
-    /// The part of what is free that a buffer may hold.
-    pub alpha: f64,
-    /// Flits below its threshold at which a sender may resume.
-    pub offset: u32,
-}
-
-impl SharedLimits {
-    /// Flits that a buffer may hold where so many are in use.
-    pub fn threshold(self, used: u32) -> u64 {
-        (self.alpha * f64::from(self.flits - used)) as u64
-    }
-
-    /// Flits with which a buffer's sender resumes where no other buffer holds any: so far below the threshold that follows from them.
-    pub fn resumes(self) -> u32 {
-        let below = self.alpha * f64::from(self.flits) - f64::from(self.offset);
-        (below / (1.0 + self.alpha)).max(0.0) as u32
-    }
-
-    /// Flits that so many buffers come to hold together, where no others do.
-    pub fn together(self, buffers: u32) -> u32 {
-        let parts = self.alpha * f64::from(buffers);
-        (f64::from(self.flits) * parts / (1.0 + parts)) as u32
-    }
+    pub shared: Option<Sharing>,
 }
 
 /// How long flits take one behind the other: by the time of a largest packet, which is rounded up to ticks once, as a flit's own
@@ -270,14 +241,19 @@ impl LinkPlan {
         self.pauses.map_or(self.buffer[vc], |pauses| pauses.xoff.min(self.buffer[vc]))
     }
 
+    /// The memory that the buffer at its end shares with others of its switch, if it does: that of all links, if of one.
+    pub fn sharing(&self) -> Option<Sharing> {
+        self.pauses.and_then(|pauses| pauses.shared)
+    }
+
     /// Flits of the memory of a switch that so many virtual channels of its inputs come to hold before their senders are paused.
     pub fn shared(&self, buffers: u32) -> u32 {
-        self.pauses.and_then(|pauses| pauses.shared).map_or(0, |shared| shared.together(buffers))
+        self.sharing().map_or(0, |shared| shared.together(buffers))
     }
 
     /// Flits that can be in the buffer of a virtual channel at its end, and on their way to it.
     pub fn room(&self, vc: usize) -> u32 {
-        let shared = self.pauses.and_then(|pauses| pauses.shared).map_or(0, |shared| shared.flits);
+        let shared = self.sharing().map_or(0, |shared| shared.flits);
         if self.buffer[vc] == 0 { 0 } else { self.buffer[vc] + shared }
     }
 

@@ -109,9 +109,9 @@ impl Fabric {
         }
     }
 
-    /// Sends the credits of what was released in this tick and waits for that, and tells memory that is shared. All at once: each goes to a place of its own, which in a
-    /// large partition is rarely found in a cache, and a processor waits for several of them together. In a small one a credit that goes
-    /// at once hides behind other work.
+    /// Sends the credits of what was released in this tick and waits for that, and tells memory that is shared. All at once: each goes to a
+    /// place of its own, which in a large partition is rarely found in a cache, and a processor waits for several of them together. In a
+    /// small one a credit that goes at once hides behind other work.
     #[inline(never)]
     pub(super) fn return_credits(&mut self) {
         let mut released = std::mem::take(&mut self.released);

@@ -31,8 +31,7 @@ pub fn cost(scenario: &Scenario, plan: &Plan) -> Vec<Value> {
             .iter()
             .map(|&class| in_use(plan, class) * u64::from(plan.output_buffer.unwrap_or(0)))
             .sum();
-        let shared =
-            plan.links[0].pauses.and_then(|pauses| pauses.shared).map_or(0, |shared| shared.flits.into());
+        let shared = plan.links[0].sharing().map_or(0, |shared| shared.flits.into());
         let bits = ((input + shared + output) * plan.scale.flit_bits) as f64;
         let comparators =
             u64::from(by_output) * classes.len() as u64 + if has_endpoints { by_source.into() } else { 0 };

@@ -71,8 +71,7 @@ fn network(plan: &Plan) -> usize {
     let ports: usize = plan.graph.switches.iter().map(Vec::len).sum();
     let told = plan.links[0].pauses.map_or(0, |_| PAUSES + plan.vcs.count() * PAUSES_VC);
     let channels = (ports + plan.graph.endpoints.len()) * told;
-    let shares = plan.links[0].pauses.is_some_and(|pauses| pauses.shared.is_some());
-    let fills = if shares { ports * plan.vcs.count() * FILL } else { 0 };
+    let fills = if plan.links[0].sharing().is_some() { ports * plan.vcs.count() * FILL } else { 0 };
     switches + channels + fills + plan.graph.endpoints.len() * ENDPOINT + plan.shares.len() * PARTITION
 }
 

@@ -188,14 +188,13 @@ fn links(graph: &Description, plan: &Plan) -> Vec<Value> {
         });
         if let Some(pauses) = link.pauses {
             row["headroom_flits"] = pauses.headroom.into();
-            if pauses.shared.is_none() {
-                row["xoff_flits"] = pauses.xoff.into();
-                row["xon_flits"] = pauses.xon.into();
-            }
             if let Some(shared) = pauses.shared {
                 row["reserve_flits"] = pauses.xoff.into();
                 row["shared_flits_per_switch"] = shared.flits.into();
                 row["threshold_alone_flits"] = (pauses.xoff + shared.together(1)).into();
+            } else {
+                row["xoff_flits"] = pauses.xoff.into();
+                row["xon_flits"] = pauses.xon.into();
             }
         }
         row

@@ -41,11 +41,30 @@ pub struct Ahead {
 #[derive(Debug, Clone, Copy)]
 pub struct Sharing {
     /// Its flits.
-    pub flits: u64,
+    pub flits: u32,
     /// The part of what is free that a buffer may hold.
     pub alpha: f64,
     /// Flits below its threshold at which a sender may resume.
-    pub offset: u64,
+    pub offset: u32,
+}
+
+impl Sharing {
+    /// Flits that a buffer may hold where so many are in use.
+    pub fn threshold(self, used: u32) -> u64 {
+        (self.alpha * f64::from(self.flits - used)) as u64
+    }
+
+    /// Flits with which a buffer's sender resumes where no other buffer holds any: so far below the threshold that follows from them.
+    pub fn resumes(self) -> u32 {
+        let below = self.alpha * f64::from(self.flits) - f64::from(self.offset);
+        (below / (1.0 + self.alpha)).max(0.0) as u32
+    }
+
+    /// Flits that so many buffers come to hold together, where no others do.
+    pub fn together(self, buffers: u32) -> u32 {
+        let parts = self.alpha * f64::from(buffers);
+        (f64::from(self.flits) * parts / (1.0 + parts)) as u32
+    }
 }
 
 crate::kinds::kinds! {

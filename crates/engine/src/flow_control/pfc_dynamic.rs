@@ -1,5 +1,6 @@
 //! Priority flow control with dynamic thresholds.
 use super::{Ahead, LinkControl, Sharing, headroom};
+use crate::core::plan::capped;
 use crate::problem::Problem;
 use crate::units::{Duration, Scale, Size};
 use schemars::JsonSchema;
@@ -9,8 +10,8 @@ use serde::{Deserialize, Serialize};
 ///
 /// A buffer takes nothing of the shared memory up to `reserve`. What it holds beyond may be up to `alpha` times what is free of it: a packet
 /// that comes when that is too little for it goes into the headroom, which each buffer has for itself, and its sender is paused until the
-/// headroom is empty again and the rest at least `xon_offset` below the threshold, as found when something leaves the buffer. With n buffers that ask for all they can get, each has
-/// `alpha` / (1 + n `alpha`) of the shared memory.
+/// headroom is empty again and the rest at least `xon_offset` below the threshold, as found when something leaves the buffer. With n buffers
+/// that ask for all they can get, each has `alpha` / (1 + n `alpha`) of the shared memory.
 ///
 /// A. K. Choudhury, E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6(2),
 /// 1998; as the switches of RoCE networks have it at their inputs.
@@ -58,7 +59,7 @@ impl LinkControl for PfcDynamic {
 
     fn sharing(&self, scale: &Scale) -> Option<Sharing> {
         let offset = self.xon_offset.map_or(2 * scale.packet_flits, |size| size.flits(scale));
-        Some(Sharing { flits: self.shared.flits(scale), alpha: self.alpha, offset })
+        Some(Sharing { flits: capped(self.shared.flits(scale)), alpha: self.alpha, offset: capped(offset) })
     }
 
     fn problems(&self, ahead: Ahead, scale: &Scale, links: &str) -> Vec<Problem> {

@@ -46,7 +46,7 @@ use std::sync::Arc;
 ///
 /// # Differences from the paper
 ///
-/// Its switches stop their neighbours by priority flow control: those here only with `flow_control = "pfc"` in `[link]`. What waits for an output is counted in
+/// Its switches stop their neighbours by priority flow control: those here only with `flow_control = "pfc"` or `"pfc-dynamic"` in `[link]`. What waits for an output is counted in
 /// all inputs too. A rate within a thousandth of the channel's is the channel's, and the source is as new then but for alpha; a send
 /// queue that is empty by then is forgotten, with its alpha, when it is next looked at: each `timer`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
